@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0
+# How kunit.py boots i386: as its own qemu_configs/i386.py, on two CPUs.
+from ..qemu_config import QemuArchParams
+
+QEMU_ARCH = QemuArchParams(linux_arch='i386',
+                           kconfig='''
+CONFIG_SERIAL_8250=y
+CONFIG_SERIAL_8250_CONSOLE=y''',
+                           qemu_arch='i386',
+                           kernel_path='arch/x86/boot/bzImage',
+                           kernel_command_line='console=ttyS0',
+                           extra_qemu_params=['-M', 'q35', '-smp', '2'])
