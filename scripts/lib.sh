@@ -387,10 +387,14 @@ guest_root() {
 	cp "$(busybox "$1")" "$2/bin/busybox"
 	cat >"$2/init" <<-'END'
 		#!/bin/busybox sh
-		/bin/busybox --install -s
+		/bin/busybox --install -s 2>/dev/null
 		mount -t proc proc /proc
 		mount -t sysfs sysfs /sys
 		mount -t devtmpfs devtmpfs /dev
+		ln -s /proc/self/fd /dev/fd
+		ln -s fd/0 /dev/stdin
+		ln -s fd/1 /dev/stdout
+		ln -s fd/2 /dev/stderr
 		mount -t tmpfs tmpfs /tmp
 		[ -d /sys/fs/cgroup ] && mount -t cgroup2 cgroup2 /sys/fs/cgroup
 		[ -d /sys/kernel/debug ] && mount -t debugfs debugfs /sys/kernel/debug
