@@ -172,7 +172,7 @@ tree_name() {
 	*)
 		local path
 		path=$(realpath "$1")
-		echo "$(basename "$path" | tr -c '[:alnum:]._\n' _)-$(cksum <<<"$path" | cut -d' ' -f1)"
+		echo "$(basename "$path" | tr -c '[:alnum:]._\n-' _)-$(cksum <<<"$path" | cut -d' ' -f1)"
 		;;
 	esac
 }
