@@ -339,7 +339,6 @@ build() {
 	say "built in $((SECONDS - start)) s"
 }
 
-# NOTE to helper A from the lead (remove this line when read): see the end of /tmp/w/A-status: scripts/check, README, COPYING, .gitignore are being written by another engineer.
 
 # --- user programs and guests -----------------------------------------------
 
