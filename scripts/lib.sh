@@ -408,7 +408,7 @@ guest_root() {
 			sh /job </dev/null >/dev/ttyS1 2>&1
 		fi
 		status=$?
-		if [ -e /sys/kernel/debug/kmemleak ]; then
+		if [ -e /sys/kernel/debug/kmemleak ] && [ ! -e /no-leak-scan ]; then
 			# An object has to be lost for five seconds to be called so.
 			for i in 1 2; do
 				sleep 6
@@ -422,6 +422,17 @@ guest_root() {
 	chmod +x "$2/init"
 }
 
+# kselftest_timeout DIR: kselftest's runner gives timeout an option that busybox
+# has not; on the guest's terminal it makes no difference.
+kselftest_timeout() {
+	cat >"$1/usr/bin/timeout" <<-'END'
+		#!/bin/sh
+		[ "$1" = --foreground ] && shift
+		exec busybox timeout "$@"
+	END
+	chmod +x "$1/usr/bin/timeout"
+}
+
 # /dev/kvm may be there and not work: emulation always does. All CPUs in one
 # host thread, because qemu 7.2 with a thread for each sometimes executes an
 # INT3 that the kernel has already patched over with a NOP again ("Oops: int3"
@@ -429,19 +440,24 @@ guest_root() {
 accel=tcg,thread=single
 
 # guest OUT DIR LOG SECONDS: boots the kernel of OUT with DIR for its file
-# system. The kernel's messages go to LOG, the job's output to stdout; hands on
-# the job's exit status, or dies if the guest did.
+# system. It has three CPUs, the last of them without a tick where the kernel
+# can do without (x86-64); $append is put on the kernel's command line. With
+# $icount it has one CPU that executes an instruction per nanosecond. The
+# kernel's messages go to LOG, the job's output to stdout; hands on the job's
+# exit status, or dies if the guest did.
 guest() {
 	local out=$1 dir=$2 log=$3 limit=$4 memory=512 system=x86_64 status
 	grep -q '^CONFIG_KASAN=y' "$out/.config" && memory=1536
 	grep -q '^CONFIG_64BIT=y' "$out/.config" || system=i386
 	(cd "$dir" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) >"$log.initramfs"
 	: >"$log"
-	timeout --foreground "$limit" "qemu-system-$system" -M q35 -accel "$accel" \
-		-smp 2 -m "$memory" -display none -nodefaults -no-reboot \
+	local -a cpus=(-accel "$accel" -smp 3)
+	[[ ! ${icount-} ]] || cpus=(-accel tcg -smp 1 -icount 'shift=0,sleep=off')
+	timeout --foreground "$limit" "qemu-system-$system" -M q35 "${cpus[@]}" \
+		-m "$memory" -display none -nodefaults -no-reboot \
 		-serial "file:$log" -chardev stdio,id=job,signal=off -serial chardev:job \
 		-kernel "$out/arch/x86/boot/bzImage" -initrd "$log.initramfs" \
-		-append "console=ttyS0,115200 panic=-1 printk.devkmsg=on" || true
+		-append "console=ttyS0,115200 panic=-1 printk.devkmsg=on nohz_full=2 ${append-}" || true
 	rm -f "$log.initramfs"
 	status=$(sed -n 's/.*perfctr-guest: exit status \([0-9]*\).*/\1/p' "$log")
 	[[ $status ]] || {
