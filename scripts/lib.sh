@@ -8,6 +8,7 @@ set -euo pipefail
 shopt -s inherit_errexit
 
 self=$(basename "$0")
+manual="scripts/$self --help"
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/perfctr
 
@@ -25,7 +26,7 @@ trap 'die "line $LINENO failed: $BASH_COMMAND"' ERR
 
 # help: the comment at the head of the script is its manual.
 help() {
-	sed -n '/^# SPDX/d; 2,/^[^#]/s/^#\( \|$\)//p' "$0"
+	sed -n '1,/^# SPDX/d; /^#/!q; s/^# \{0,1\}//; p' "$0" | tail -n +2
 	exit 0
 }
 
@@ -52,7 +53,7 @@ options() {
 			break
 			;;
 		--*) ;;
-		*) die "no argument \"$1\" is known here; $self --help tells more" ;;
+		*) die "no argument \"$1\" is known here; $manual tells more" ;;
 		esac
 		name=${1#--}
 		name=${name%%=*}
@@ -62,7 +63,7 @@ options() {
 			continue
 		fi
 		[[ $spec == *" $name"[=+]* ]] ||
-			die "no option \"$1\" is known here; $self --help tells more"
+			die "no option \"$1\" is known here; $manual tells more"
 		if [[ $1 == *=* ]]; then
 			value=${1#*=}
 			shift
