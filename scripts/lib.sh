@@ -202,6 +202,18 @@ tgit() {
 		git -C "$tree" "$@"
 }
 
+# other_tree NAME COMMIT: another work tree of the same repository, with a commit
+# checked out, so that the files of the first one, and with them its builds,
+# stay as they are. Prints its path.
+other_tree() {
+	local path=$tree-$1
+	tgit worktree prune
+	[[ -d $path ]] || tgit worktree add -q --detach "$path" "$2"
+	git -C "$path" reset -q --hard
+	git -C "$path" checkout -q --detach "$2"
+	echo "$path"
+}
+
 # touched [FILTER]: the kernel files that the series makes (A) or changes (M).
 touched() {
 	tgit diff --name-only --no-renames --diff-filter="${1-AM}" refs/tags/base refs/heads/perfctr
