@@ -12,6 +12,19 @@ manual="scripts/$self --help"
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/perfctr
 
+# What differs by architecture. The machine's own compiler makes i386 kernels,
+# too, but has no 32-bit libc for programs.
+architectures=(x86_64 i386 arm64)
+declare -A source_arch=([x86_64]=x86 [i386]=x86 [arm64]=arm64)
+declare -A kernel_cross=([x86_64]='' [i386]='' [arm64]=aarch64-linux-gnu-)
+declare -A user_cross=([x86_64]='' [i386]=i686-linux-gnu- [arm64]=aarch64-linux-gnu-)
+declare -A kernel_target=([x86_64]=bzImage [i386]=bzImage [arm64]=Image)
+declare -A qemu_system=([x86_64]=qemu-system-x86_64 [i386]=qemu-system-i386
+	[arm64]=qemu-system-aarch64)
+# The kernel's terminal, and the one of what runs in the guest.
+declare -A log_tty=([x86_64]=ttyS0 [i386]=ttyS0 [arm64]=ttyAMA0)
+declare -A job_tty=([x86_64]=ttyS1 [i386]=ttyS1 [arm64]=hvc0)
+
 # Messages go to stderr: stdout is for results, which others may read.
 say() { echo "$self: $*" >&2; }
 die() {
@@ -79,10 +92,8 @@ options() {
 			declare -g "${name//-/_}=$value"
 		fi
 	done
-	case ${arch:-x86_64} in
-	x86_64 | i386) ;;
-	*) die "no architecture \"$arch\": x86_64 or i386" ;;
-	esac
+	[[ " ${architectures[*]} " == *" ${arch:-x86_64} "* ]] ||
+		die "no architecture \"$arch\"; there are: ${architectures[*]}"
 	case ${base:-6.12} in
 	6.12 | 7.3) ;;
 	*) [[ -f $base/Kbuild && -f $base/Makefile ]] ||
@@ -95,7 +106,8 @@ options() {
 packages=(build-essential bc bison flex libssl-dev libelf-dev rsync cpio kmod
 	xz-utils git perl python3 ccache quilt sparse coccinelle codespell
 	shellcheck qemu-system-x86 busybox-static gcc-i686-linux-gnu
-	libc6-dev-i386-cross)
+	libc6-dev-i386-cross qemu-system-arm gcc-aarch64-linux-gnu
+	libc6-dev-arm64-cross)
 
 # need_packages: installs what is missing, or says what to install.
 need_packages() {
@@ -219,6 +231,16 @@ touched() {
 	tgit diff --name-only --no-renames --diff-filter="${1-AM}" refs/tags/base refs/heads/perfctr
 }
 
+# sources ARCH [FILTER]: those .c files among them that a kernel of ARCH has. The
+# PMUs in drivers/perf are arm64's.
+sources() {
+	touched "${2:-AM}" | awk -v own="arch/${source_arch[$1]}/" '
+		!/\.c$/ || /^(Documentation|samples|tools)\// { next }
+		/^arch\// && index($0, own) != 1 { next }
+		/^drivers\/perf\// && own != "arch/arm64/" { next }
+		{ print }'
+}
+
 tip() { tgit rev-parse -q --verify "$1" || true; }
 
 # dirty: the first change in the tree that no commit holds, if there is one.
@@ -278,12 +300,22 @@ unlock_builds() { exec {build_lock}>&-; }
 export KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970'
 export KBUILD_BUILD_USER=perfctr KBUILD_BUILD_HOST=perfctr
 export CCACHE_BASEDIR=$cache
-compilers=(CC="ccache gcc" HOSTCC="ccache gcc" LOCALVERSION=)
+
+# make_variables ARCH: what make needs to know beyond ARCH, one a line.
+make_variables() {
+	printf '%s\n' "CROSS_COMPILE=${kernel_cross[$1]}" \
+		"CC=ccache ${kernel_cross[$1]}gcc" "HOSTCC=ccache gcc" LOCALVERSION=
+}
 
 # kmake OUT ARCH ARG...: make in the kernel tree.
 kmake() {
-	make -C "$tree" O="$1" ARCH="$2" "${compilers[@]}" "${@:3}"
+	local -a variables
+	mapfile -t variables < <(make_variables "$2")
+	make -C "$tree" O="$1" ARCH="$2" "${variables[@]}" "${@:3}"
 }
+
+# kernel_image ARCH: where a build directory has the kernel.
+kernel_image() { echo "arch/${source_arch[$1]}/boot/${kernel_target[$1]}"; }
 
 # fragment NAME: the file of a config fragment, given by name or path.
 fragment() {
@@ -358,8 +390,7 @@ build() {
 # build_user OUT ARCH: perfex and the tests for programs of ARCH, with the
 # headers that the kernel in OUT exports, into OUT/user-ARCH/root.
 build_user() {
-	local out=$1 user=$1/user-$2 cross=''
-	[[ $2 == i386 ]] && cross=i686-linux-gnu-
+	local out=$1 user=$1/user-$2 cross=${user_cross[$2]}
 	[[ -f $tree/tools/perfctr/Makefile ]] || die "$tree has no tools/perfctr"
 	say "building perfex and the tests for $2, log in $user.log"
 	rm -rf "$user"
@@ -384,21 +415,24 @@ busybox() {
 	if [[ $1 == x86_64 ]]; then
 		echo /bin/busybox
 	else
-		fetch busybox-static "$cache/busybox-i386" "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" i386
-		echo "$cache/busybox-i386/bin/busybox"
+		fetch busybox-static "$cache/busybox-$1" "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" "$1"
+		echo "$cache/busybox-$1/bin/busybox"
 	fi
 }
 
 # guest_root ARCH DIR: makes DIR the guest's file system, with busybox in it.
 #
-# The guest has two serial ports: the first is the kernel's, and qemu writes it
+# The guest has two terminals: the first is the kernel's, and qemu writes it
 # to a log; the second is for /job, and is qemu's stdin and stdout. So nothing
 # that a program prints can be torn by a kernel message, or hide one.
 guest_root() {
 	mkdir -p "$2"/{bin,sbin,usr/bin,usr/sbin,proc,sys,dev,tmp,root}
 	cp "$(busybox "$1")" "$2/bin/busybox"
-	cat >"$2/init" <<-'END'
+	cat >"$2/init" <<-END
 		#!/bin/busybox sh
+		log=/dev/${log_tty[$1]} job=/dev/${job_tty[$1]}
+	END
+	cat >>"$2/init" <<-'END'
 		/bin/busybox --install -s 2>/dev/null
 		mount -t proc proc /proc
 		mount -t sysfs sysfs /sys
@@ -415,10 +449,12 @@ guest_root() {
 		cd /root
 		if [ -e /interactive ]; then
 			. /interactive
-			setsid cttyhack sh -i </dev/ttyS1 >/dev/ttyS1 2>&1
+			setsid cttyhack sh -i <$job >$job 2>&1
 		else
-			stty -F /dev/ttyS1 raw -echo 115200
-			sh /job </dev/null >/dev/ttyS1 2>&1
+			stty -F $job raw -echo
+			# A virtio console has no speed.
+			stty -F $job 115200 2>/dev/null
+			sh /job </dev/null >$job 2>&1
 		fi
 		status=$?
 		if [ -e /sys/kernel/debug/kmemleak ] && [ ! -e /no-leak-scan ]; then
@@ -427,7 +463,7 @@ guest_root() {
 				sleep 6
 				echo scan >/sys/kernel/debug/kmemleak
 			done
-			cat /sys/kernel/debug/kmemleak >/dev/ttyS0
+			cat /sys/kernel/debug/kmemleak >$log
 		fi
 		echo "perfctr-guest: exit status $status" >/dev/kmsg
 		reboot -f
@@ -449,28 +485,35 @@ kselftest_timeout() {
 # /dev/kvm may be there and not work: emulation always does. All CPUs in one
 # host thread, because qemu 7.2 with a thread for each sometimes executes an
 # INT3 that the kernel has already patched over with a NOP again ("Oops: int3"
-# in a static branch; about once in 200 switches of a static key).
+# in a static branch; about once in 200 switches of a static key). That arm64
+# patches without an INT3 does not help: what it would execute then is the old
+# branch or NOP, and nobody would see why a hook was not called.
 accel=tcg,thread=single
 
-# guest OUT DIR LOG SECONDS: boots the kernel of OUT with DIR for its file
-# system. It has three CPUs, the last of them without a tick where the kernel
-# can do without (x86-64); $append is put on the kernel's command line. With
+# guest OUT DIR LOG SECONDS: boots the kernel of OUT, which is one for the
+# caller's $arch, with DIR for its file system. It has three CPUs, the last of
+# them without a tick where the kernel can do without (64 bits); $append is put
+# on the kernel's command line, and $cpu is the model of an arm64 machine. With
 # $icount it has one CPU that executes an instruction per nanosecond. The
 # kernel's messages go to LOG, the job's output to stdout; hands on the job's
 # exit status, or dies if the guest did.
 guest() {
-	local out=$1 dir=$2 log=$3 limit=$4 memory=512 system=x86_64 status
+	local out=$1 dir=$2 log=$3 limit=$4 memory=512 status
+	local -a machine=(-M q35) job=(-serial chardev:job)
+	if [[ $arch == arm64 ]]; then
+		machine=(-M virt -cpu "${cpu:-cortex-a57}")
+		job=(-device virtio-serial-device -device 'virtconsole,chardev=job')
+	fi
 	grep -q '^CONFIG_KASAN=y' "$out/.config" && memory=1536
-	grep -q '^CONFIG_64BIT=y' "$out/.config" || system=i386
 	(cd "$dir" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) >"$log.initramfs"
 	: >"$log"
 	local -a cpus=(-accel "$accel" -smp 3)
 	[[ ! ${icount-} ]] || cpus=(-accel tcg -smp 1 -icount 'shift=0,sleep=off')
-	timeout --foreground "$limit" "qemu-system-$system" -M q35 "${cpus[@]}" \
+	timeout --foreground "$limit" "${qemu_system[$arch]}" "${machine[@]}" "${cpus[@]}" \
 		-m "$memory" -display none -nodefaults -no-reboot \
-		-serial "file:$log" -chardev stdio,id=job,signal=off -serial chardev:job \
-		-kernel "$out/arch/x86/boot/bzImage" -initrd "$log.initramfs" \
-		-append "console=ttyS0,115200 panic=-1 printk.devkmsg=on nohz_full=2 ${append-}" || true
+		-serial "file:$log" -chardev stdio,id=job,signal=off "${job[@]}" \
+		-kernel "$out/$(kernel_image "$arch")" -initrd "$log.initramfs" \
+		-append "console=${log_tty[$arch]},115200 panic=-1 printk.devkmsg=on nohz_full=2 ${append-}" || true
 	rm -f "$log.initramfs"
 	status=$(sed -n 's/.*perfctr-guest: exit status \([0-9]*\).*/\1/p' "$log")
 	[[ $status ]] || {
@@ -483,7 +526,7 @@ guest() {
 # What no kernel log may contain. An entry of scripts/allowed-splats (an
 # extended regular expression a line, under a comment that gives the reason)
 # takes lines out first; while there is none, there is no such file.
-splats='BUG:|WARNING:|Oops|Kernel panic|general protection|Call Trace
+splats='BUG:|WARNING:|Oops|Kernel panic|general protection|Call [Tt]race
 KASAN|UBSAN|ODEBUG|DEBUG_LOCKS|refcount_t|double fault
 possible circular locking|possible recursive locking|inconsistent lock state
 suspicious RCU usage|sleeping function called|scheduling while atomic
