@@ -447,15 +447,15 @@ guest_root() {
 		export HOME=/root PATH=/root:/usr/bin:/bin:/usr/sbin:/sbin:/kselftest/perfctr
 		ulimit -c 0
 		cd /root
+		# A virtio console has no speed, and forgets its settings when nobody has it open.
 		if [ -e /interactive ]; then
 			. /interactive
-			setsid cttyhack sh -i <$job >$job 2>&1
+			setsid -c sh -i
 		else
-			stty -F $job raw -echo
-			# A virtio console has no speed.
-			stty -F $job 115200 2>/dev/null
-			sh /job </dev/null >$job 2>&1
-		fi
+			stty raw -echo
+			stty 115200 2>/dev/null
+			sh /job </dev/null
+		fi <$job >$job 2>&1
 		status=$?
 		if [ -e /sys/kernel/debug/kmemleak ] && [ ! -e /no-leak-scan ]; then
 			# An object has to be lost for five seconds to be called so.
