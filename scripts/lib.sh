@@ -543,3 +543,24 @@ no_splats() {
 	echo "$found" | tr -d '\r' | sed "40q; s|^|$1:|" >&2
 	return 1
 }
+
+# measure NAME PROGRAM BUILD-OPTION...: what a program of the tests prints under
+# -icount, where it has a CPU to itself, on a kernel of $arch and $base with these
+# options: into $tmp/NAME. The programs are those of the first kernel that is
+# measured, which has to have the headers.
+measure() {
+	local out
+	out=$("$root/scripts/build" --arch "$arch" --base "$base" "${@:3}")
+	use_tree "$base" 2>/dev/null
+	[[ -d ${user-} ]] || {
+		build_user "$out" "$arch"
+		user=$out/user-$arch/root
+	}
+	rm -rf "$tmp/root"
+	guest_root "$arch" "$tmp/root"
+	cp -a "$user/." "$tmp/root/"
+	echo "/kselftest/perfctr/$2" >"$tmp/root/job"
+	icount=1 guest "$out" "$tmp/root" "$tmp/$1.log" 600 | tr -d '\r' >"$tmp/$1" ||
+		die "$2 failed: $(tail -n 1 "$tmp/$1")"
+	no_splats "$tmp/$1.log" || die "the kernel complained"
+}
