@@ -17,7 +17,10 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/perfctr
 architectures=(x86_64 i386 arm64)
 declare -A source_arch=([x86_64]=x86 [i386]=x86 [arm64]=arm64)
 declare -A kernel_cross=([x86_64]='' [i386]='' [arm64]=aarch64-linux-gnu-)
-declare -A user_cross=([x86_64]='' [i386]=i686-linux-gnu- [arm64]=aarch64-linux-gnu-)
+declare -A user_cross=([x86_64]='' [i386]=i686-linux-gnu- [arm64]=aarch64-linux-gnu-
+	[arm]=arm-linux-gnueabihf-)
+# Which 32-bit programs a 64-bit kernel runs.
+declare -A user32_arch=([x86_64]=i386 [arm64]=arm)
 declare -A kernel_target=([x86_64]=bzImage [i386]=bzImage [arm64]=Image)
 declare -A qemu_system=([x86_64]=qemu-system-x86_64 [i386]=qemu-system-i386
 	[arm64]=qemu-system-aarch64)
@@ -107,7 +110,7 @@ packages=(build-essential bc bison flex libssl-dev libelf-dev rsync cpio kmod
 	xz-utils git perl python3 ccache quilt sparse coccinelle codespell
 	shellcheck qemu-system-x86 busybox-static gcc-i686-linux-gnu
 	libc6-dev-i386-cross qemu-system-arm gcc-aarch64-linux-gnu
-	libc6-dev-arm64-cross)
+	libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross)
 
 # need_packages: installs what is missing, or says what to install.
 need_packages() {
@@ -387,22 +390,35 @@ build() {
 
 # --- user programs and guests -----------------------------------------------
 
+# program_arch: of which architecture programs are, for a caller with $arch and
+# $user32.
+program_arch() {
+	[[ $user32 ]] || { echo "$arch" && return; }
+	[[ ${user32_arch[$arch]-} ]] || die "--user32 is for 64-bit kernels"
+	echo "${user32_arch[$arch]}"
+}
+
 # build_user OUT ARCH: perfex and the tests for programs of ARCH, with the
 # headers that the kernel in OUT exports, into OUT/user-ARCH/root.
 build_user() {
-	local out=$1 user=$1/user-$2 cross=${user_cross[$2]}
+	local out=$1 user=$1/user-$2 cross=${user_cross[$2]} headers=$1/usr/include
 	[[ -f $tree/tools/perfctr/Makefile ]] || die "$tree has no tools/perfctr"
 	say "building perfex and the tests for $2, log in $user.log"
 	rm -rf "$user"
 	mkdir -p "$user/perfex" "$user/root"
+	# arm64's headers are those of 64-bit programs, but for this ABI, which is one.
+	if [[ $2 == arm ]]; then
+		(cd "$headers" && cp --parents linux/perfctr.h asm/perfctr.h "$user")
+		headers=$user
+	fi
 	# A kselftest that cannot be built must not be passed over.
 	{
 		make -C "$tree/tools/perfctr" O="$user/perfex" CC="${cross}gcc" \
-			LDFLAGS=-static KHDR_INCLUDES="-isystem $out/usr/include" \
+			LDFLAGS=-static KHDR_INCLUDES="-isystem $headers" \
 			DESTDIR="$user/root" install &&
 			make -C "$tree/tools/testing/selftests" O="$user" TARGETS=perfctr \
 				FORCE_TARGETS=1 CROSS_COMPILE="$cross" CC="${cross}gcc" \
-				KHDR_INCLUDES="-isystem $out/usr/include" \
+				KHDR_INCLUDES="-isystem $headers" \
 				KSFT_INSTALL_PATH="$user/root/kselftest" install
 	} >"$user.log" 2>&1 </dev/null || {
 		grep -E '(error|undefined reference|Error [0-9])' "$user.log" | head -n 20 >&2 || true
