@@ -507,7 +507,7 @@ kselftest_timeout() {
 accel=tcg,thread=single
 
 # guest OUT DIR LOG SECONDS: boots the kernel of OUT, which is one for the
-# caller's $arch, with DIR for its file system. It has three CPUs, the last of
+# caller's $arch, with DIR for its file system. It has four CPUs, the third of
 # them without a tick where the kernel can do without (64 bits); $append is put
 # on the kernel's command line, and $cpu is the model of an arm64 machine. With
 # $icount it has one CPU that executes an instruction per nanosecond. The
@@ -523,7 +523,7 @@ guest() {
 	grep -q '^CONFIG_KASAN=y' "$out/.config" && memory=1536
 	(cd "$dir" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) >"$log.initramfs"
 	: >"$log"
-	local -a cpus=(-accel "$accel" -smp 3)
+	local -a cpus=(-accel "$accel" -smp 4)
 	[[ ! ${icount-} ]] || cpus=(-accel tcg -smp 1 -icount 'shift=0,sleep=off')
 	timeout --foreground "$limit" "${qemu_system[$arch]}" "${machine[@]}" "${cpus[@]}" \
 		-m "$memory" -display none -nodefaults -no-reboot \
