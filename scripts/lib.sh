@@ -509,10 +509,10 @@ accel=tcg,thread=single
 # guest OUT DIR LOG SECONDS: boots the kernel of OUT, which is one for the
 # caller's $arch, with DIR for its file system. It has four CPUs, the third of
 # them without a tick where the kernel can do without (64 bits); $append is put
-# on the kernel's command line, and $cpu is the model of an arm64 machine. With
-# $icount it has one CPU that executes an instruction per nanosecond. The
-# kernel's messages go to LOG, the job's output to stdout; hands on the job's
-# exit status, or dies if the guest did.
+# on the kernel's command line, $cpu is the model of an arm64 machine, and
+# qemu_options what else qemu gets. With $icount it has one CPU that executes an
+# instruction per nanosecond. The kernel's messages go to LOG, the job's output
+# to stdout; hands on the job's exit status, or dies if the guest did.
 guest() {
 	local out=$1 dir=$2 log=$3 limit=$4 memory=512 status
 	local -a machine=(-M q35) job=(-serial chardev:job)
@@ -528,6 +528,7 @@ guest() {
 	timeout --foreground "$limit" "${qemu_system[$arch]}" "${machine[@]}" "${cpus[@]}" \
 		-m "$memory" -display none -nodefaults -no-reboot \
 		-serial "file:$log" -chardev stdio,id=job,signal=off "${job[@]}" \
+		${qemu_options[@]+"${qemu_options[@]}"} \
 		-kernel "$out/$(kernel_image "$arch")" -initrd "$log.initramfs" \
 		-append "console=${log_tty[$arch]},115200 panic=-1 printk.devkmsg=on nohz_full=2 ${append-}" || true
 	rm -f "$log.initramfs"
@@ -563,9 +564,8 @@ no_splats() {
 # measure NAME PROGRAM BUILD-OPTION...: what a program of the tests prints under
 # -icount, where it has a CPU to itself, on a kernel of $arch and $base with these
 # options: into $tmp/NAME. The programs are those of the first kernel that is
-# measured, which has to have the headers.
+# measured, which has to have the headers; $out is where this one is.
 measure() {
-	local out
 	out=$("$root/scripts/build" --arch "$arch" --base "$base" "${@:3}")
 	use_tree "$base" 2>/dev/null
 	[[ -d ${user-} ]] || {
