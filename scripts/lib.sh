@@ -390,12 +390,13 @@ build() {
 
 # --- user programs and guests -----------------------------------------------
 
-# program_arch: of which architecture programs are, for a caller with $arch and
-# $user32.
-program_arch() {
-	[[ $user32 ]] || { echo "$arch" && return; }
-	[[ ${user32_arch[$arch]-} ]] || die "--user32 is for 64-bit kernels"
-	echo "${user32_arch[$arch]}"
+# choose_programs: makes $programs the architecture of programs, for a caller
+# with $arch and $user32.
+choose_programs() {
+	programs=$arch
+	[[ $user32 ]] || return 0
+	programs=${user32_arch[$arch]-}
+	[[ $programs ]] || die "--user32 is for 64-bit kernels"
 }
 
 # build_user OUT ARCH: perfex and the tests for programs of ARCH, with the
@@ -504,7 +505,7 @@ kselftest_timeout() {
 # in a static branch; about once in 200 switches of a static key). That arm64
 # patches without an INT3 does not help: what it would execute then is the old
 # branch or NOP, and nobody would see why a hook was not called.
-accel=tcg,thread=single
+accel=tcg,thread=single qemu_options=()
 
 # guest OUT DIR LOG SECONDS: boots the kernel of OUT, which is one for the
 # caller's $arch, with DIR for its file system. It has four CPUs, the third of
