@@ -507,13 +507,36 @@ kselftest_timeout() {
 # branch or NOP, and nobody would see why a hook was not called.
 accel=tcg,thread=single qemu_options=()
 
+# idle_states OUT FILE QEMU-OPTION...: FILE becomes the device tree of such an
+# arm64 machine with an idle state that loses registers. qemu does not lose them
+# and returns at once, but before and after that the kernel does all it has to;
+# perf's driver resets the PMU.
+idle_states() {
+	"${qemu_system[$arch]}" "${@:3}" -machine "dumpdtb=$2.dtb" -display none -nodefaults \
+		>/dev/null 2>&1
+	"$1/scripts/dtc/dtc" -q -I dtb -O dts "$2.dtb" | awk '
+		/^\tcpus \{/ { cpus = 1 }
+		cpus && /cpu-map \{/ {
+			print "idle-states { entry-method = \"psci\"; cpu-sleep {"
+			print "phandle = <0x9000>; compatible = \"arm,idle-state\";"
+			print "arm,psci-suspend-param = <0x10000>; min-residency-us = <10>;"
+			print "entry-latency-us = <1>; exit-latency-us = <1>; }; };"
+			cpus = 0
+		}
+		{ print }
+		/device_type = "cpu";/ { print "cpu-idle-states = <0x9000>;" }' |
+		"$1/scripts/dtc/dtc" -q -I dts -O dtb -o "$2"
+	rm "$2.dtb"
+}
+
 # guest OUT DIR LOG SECONDS: boots the kernel of OUT, which is one for the
 # caller's $arch, with DIR for its file system. It has four CPUs, the third of
 # them without a tick where the kernel can do without (64 bits); $append is put
 # on the kernel's command line, $cpu is the model of an arm64 machine, and
 # qemu_options what else qemu gets. With $icount it has one CPU that executes an
-# instruction per nanosecond. The kernel's messages go to LOG, the job's output
-# to stdout; hands on the job's exit status, or dies if the guest did.
+# instruction per nanosecond; with $idle its CPUs have idle_states(). The
+# kernel's messages go to LOG, the job's output to stdout; hands on the job's
+# exit status, or dies if the guest did.
 guest() {
 	local out=$1 dir=$2 log=$3 limit=$4 memory=512 status
 	local -a machine=(-M q35) job=(-serial chardev:job)
@@ -526,6 +549,10 @@ guest() {
 	: >"$log"
 	local -a cpus=(-accel "$accel" -smp 4)
 	[[ ! ${icount-} ]] || cpus=(-accel tcg -smp 1 -icount 'shift=0,sleep=off')
+	[[ ! ${idle-} ]] || {
+		idle_states "$out" "$log.devices" "${machine[@]}" "${cpus[@]}" -m "$memory"
+		machine+=(-dtb "$log.devices")
+	}
 	timeout --foreground "$limit" "${qemu_system[$arch]}" "${machine[@]}" "${cpus[@]}" \
 		-m "$memory" -display none -nodefaults -no-reboot \
 		-serial "file:$log" -chardev stdio,id=job,signal=off "${job[@]}" \
