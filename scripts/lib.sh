@@ -559,7 +559,7 @@ guest() {
 		${qemu_options[@]+"${qemu_options[@]}"} \
 		-kernel "$out/$(kernel_image "$arch")" -initrd "$log.initramfs" \
 		-append "console=${log_tty[$arch]},115200 panic=-1 printk.devkmsg=on nohz_full=2 ${append-}" || true
-	rm -f "$log.initramfs"
+	rm -f "$log.initramfs" "$log.devices"
 	status=$(sed -n 's/.*perfctr-guest: exit status \([0-9]*\).*/\1/p' "$log")
 	[[ $status ]] || {
 		tail -n 25 "$log" >&2
