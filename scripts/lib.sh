@@ -136,14 +136,15 @@ need_packages() {
 }
 
 # fetch PACKAGE DIR [SUITE [ARCH]]
-# Unpacks a Debian package's files into DIR. An apt directory of our own is
-# used, so neither root nor the machine's own sources are touched: SUITE (if
-# given) replaces theirs, on the mirror that they name, and ARCH is another
-# machine's architecture.
+# Unpacks a Debian package's files into DIR, or, if it is called src:NAME, the
+# upstream source that it is made from. An apt directory of our own is used, so
+# neither root nor the machine's own sources are touched: SUITE (if given; a
+# source needs it) replaces theirs, on the mirror that they name, and ARCH is
+# another machine's architecture.
 fetch() {
 	local package=$1 dir=$2 suite=${3-} arch=${4-} apt=$cache/apt/${3:-own}-${4:-own}
 	local key=/usr/share/keyrings/debian-archive-keyring.gpg codename mirror
-	local -a conf=(-q -o APT::Sandbox::User=root
+	local -a get=(download "$package") conf=(-q -o APT::Sandbox::User=root
 		-o "Dir::State=$apt" -o "Dir::State::lists=$apt/lists"
 		-o Dir::State::status=/dev/null -o "Dir::Cache=$apt/cache")
 
@@ -164,12 +165,16 @@ fetch() {
 	say "fetching $package${suite:+ of $suite}${arch:+ for $arch} into $dir"
 	rm -rf "$dir.new" "$apt/download"
 	mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/download" "$dir.new"
-	[[ -z $suite ]] ||
-		echo "deb ${key:+[signed-by=$key]} $mirror $suite main" >"$apt/sources.list"
-	(cd "$apt/download" && apt-get "${conf[@]}" update &&
-		apt-get "${conf[@]}" download "$package") >"$apt/log" 2>&1 ||
+	[[ -z $suite ]] || printf "%s [signed-by=$key] $mirror $suite main\n" deb deb-src >"$apt/sources.list"
+	[[ $package != src:* ]] || get=(source --tar-only --download-only "${package#src:}")
+	(cd "$apt/download" && apt-get "${conf[@]}" ${suite:+-eany} update &&
+		apt-get "${conf[@]}" "${get[@]}") >"$apt/log" 2>&1 ||
 		die "$package cannot be fetched, see $apt/log: $(grep '^E:' "$apt/log" | tail -n 1)"
-	dpkg-deb -x "$apt/download"/*.deb "$dir.new"
+	if [[ $package == src:* ]]; then
+		tar -xf "$apt/download"/*.orig.tar.* -C "$dir.new" --strip-components=1
+	else
+		dpkg-deb -x "$apt/download"/*.deb "$dir.new"
+	fi
 	rm -rf "$apt/download"
 	mv "$dir.new" "$dir"
 }
