@@ -534,17 +534,32 @@ idle_states() {
 	rm "$2.dtb"
 }
 
+# use_emulator: guests on x86 get the CPU $cpu of scripts/emulator's qemu. Without
+# it there is nothing to test, and that is all there is to say.
+use_emulator() {
+	local status=0
+	emulator=$("$root/scripts/emulator") || status=$?
+	if ((status == 77)); then
+		echo "  skipped: there is no source of qemu to build scripts/emulator from"
+		echo "0 passed, 0 failed, 1 skipped"
+		exit 0
+	fi
+	return "$status"
+}
+
 # guest OUT DIR LOG SECONDS: boots the kernel of OUT, which is one for the
 # caller's $arch, with DIR for its file system. It has four CPUs, the third of
 # them without a tick where the kernel can do without (64 bits); $append is put
-# on the kernel's command line, $cpu is the model of an arm64 machine, and
-# qemu_options what else qemu gets. With $icount it has one CPU that executes an
+# on the kernel's command line, $cpu is the model of the CPUs (on x86 those of
+# use_emulator), and qemu_options what else qemu gets. With $icount it has one CPU that executes an
 # instruction per nanosecond; with $idle its CPUs have idle_states(). The
 # kernel's messages go to LOG, the job's output to stdout; hands on the job's
 # exit status, or dies if the guest did.
 guest() {
 	local out=$1 dir=$2 log=$3 limit=$4 memory=512 status
-	local -a machine=(-M q35) job=(-serial chardev:job)
+	local -a machine=(-M q35 ${cpu:+-cpu "$cpu"}) job=(-serial chardev:job)
+	local qemu=${qemu_system[$arch]}
+	[[ ! ${emulator-} ]] || qemu=$emulator/qemu-system-x86_64
 	if [[ $arch == arm64 ]]; then
 		machine=(-M virt -cpu "${cpu:-cortex-a57}")
 		job=(-device virtio-serial-device -device 'virtconsole,chardev=job')
@@ -558,7 +573,7 @@ guest() {
 		idle_states "$out" "$log.devices" "${machine[@]}" "${cpus[@]}" -m "$memory"
 		machine+=(-dtb "$log.devices")
 	}
-	timeout --foreground "$limit" "${qemu_system[$arch]}" "${machine[@]}" "${cpus[@]}" \
+	timeout --foreground "$limit" "$qemu" "${machine[@]}" "${cpus[@]}" \
 		-m "$memory" -display none -nodefaults -no-reboot \
 		-serial "file:$log" -chardev stdio,id=job,signal=off "${job[@]}" \
 		${qemu_options[@]+"${qemu_options[@]}"} \
