@@ -242,10 +242,11 @@ touched() {
 # sources ARCH [FILTER]: those .c files among them that a kernel of ARCH has. The
 # PMUs in drivers/perf are arm64's.
 sources() {
-	touched "${2:-AM}" | awk -v own="arch/${source_arch[$1]}/" '
+	touched "${2:-AM}" | awk -v own="arch/${source_arch[$1]}/" -v arch="$1" '
 		!/\.c$/ || /^(Documentation|samples|tools)\// { next }
 		/^arch\// && index($0, own) != 1 { next }
 		/^drivers\/perf\// && own != "arch/arm64/" { next }
+		/_fred\.c$/ && arch != "x86_64" { next }
 		{ print }'
 }
 
