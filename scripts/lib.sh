@@ -552,8 +552,9 @@ use_emulator() {
 # caller's $arch, with DIR for its file system. It has four CPUs, the third of
 # them without a tick where the kernel can do without (64 bits); $append is put
 # on the kernel's command line, $cpu is the model of the CPUs (on x86 those of
-# use_emulator), and qemu_options what else qemu gets. With $icount it has one CPU that executes an
-# instruction per nanosecond; with $idle its CPUs have idle_states(). The
+# use_emulator), and qemu_options what else qemu gets. With $icount it has one
+# CPU that executes an instruction per nanosecond; with $idle its CPUs have
+# idle_states(). The
 # kernel's messages go to LOG, the job's output to stdout; hands on the job's
 # exit status, or dies if the guest did.
 guest() {
