@@ -535,17 +535,24 @@ idle_states() {
 	rm "$2.dtb"
 }
 
+# find_emulator: $emulator is the directory of scripts/emulator's qemu, or empty
+# where there is no source to build it from.
+no_emulator='there is no source of qemu to build scripts/emulator from'
+find_emulator() {
+	local status=0
+	emulator=$("$root/scripts/emulator") || status=$?
+	((status != 77)) || return 0
+	return "$status"
+}
+
 # use_emulator: guests on x86 get the CPU $cpu of scripts/emulator's qemu. Without
 # it there is nothing to test, and that is all there is to say.
 use_emulator() {
-	local status=0
-	emulator=$("$root/scripts/emulator") || status=$?
-	if ((status == 77)); then
-		echo "  skipped: there is no source of qemu to build scripts/emulator from"
-		echo "0 passed, 0 failed, 1 skipped"
-		exit 0
-	fi
-	return "$status"
+	find_emulator
+	[[ ! $emulator ]] || return 0
+	echo "  skipped: $no_emulator"
+	echo "0 passed, 0 failed, 1 skipped"
+	exit 0
 }
 
 # guest OUT DIR LOG SECONDS: boots the kernel of OUT, which is one for the
@@ -554,9 +561,8 @@ use_emulator() {
 # on the kernel's command line, $cpu is the model of the CPUs (on x86 those of
 # use_emulator), and qemu_options what else qemu gets. With $icount it has one
 # CPU that executes an instruction per nanosecond; with $idle its CPUs have
-# idle_states(). The
-# kernel's messages go to LOG, the job's output to stdout; hands on the job's
-# exit status, or dies if the guest did.
+# idle_states(). The kernel's messages go to LOG, the job's output to stdout;
+# hands on the job's exit status, or dies if the guest did.
 guest() {
 	local out=$1 dir=$2 log=$3 limit=$4 memory=512 status
 	local -a machine=(-M q35 ${cpu:+-cpu "$cpu"}) job=(-serial chardev:job)
