@@ -639,7 +639,7 @@ guest() {
 	(cd "$dir" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) >"$log.initramfs"
 	: >"$log"
 	local -a cpus=(-accel "$accel" -smp "$smp")
-	[[ ! ${icount-} ]] || cpus=(-accel tcg -smp 1 -icount 'shift=0,sleep=off')
+	[[ ! ${icount-} ]] || cpus=(-accel "$accel" -smp 1 -icount 'shift=0,sleep=off')
 	[[ ! ${idle-} ]] || {
 		idle_states "$out" "$log.devices" "${machine[@]}" "${cpus[@]}" -m "$memory"
 		machine+=(-dtb "$log.devices")
