@@ -632,7 +632,10 @@ guest() {
 		machine=(-M virt -cpu "${cpu:-cortex-a57}")
 		job=(-device virtio-serial-device -device 'virtconsole,chardev=job')
 		;;
-	ppc64*) machine=(-M "$pseries" -cpu "${cpu:-power9}") ;;
+	ppc64*)
+		machine=(-M "$pseries" -cpu "${cpu:-power9}")
+		memory=1536	# its pages are of 64 KiB
+		;;
 	ppc32) machine=(-M g3beige -cpu "${cpu:-7400}") smp=1 ;;
 	esac
 	grep -q '^CONFIG_KASAN=y' "$out/.config" && memory=1536
