@@ -634,7 +634,7 @@ guest() {
 		;;
 	ppc64*)
 		machine=(-M "$pseries" -cpu "${cpu:-power9}")
-		memory=1536	# its pages are of 64 KiB
+		memory=1536	# ppc64le's pages are of 64 KiB
 		;;
 	ppc32) machine=(-M g3beige -cpu "${cpu:-7400}") smp=1 ;;
 	esac
