@@ -618,16 +618,39 @@ find_qemu() {
 	fi
 }
 
+# check_machine: can there be a guest with the caller's $arch, $cpus, $icount and
+# $idle?
+check_machine() {
+	[[ ! ${idle-} || $arch == arm64 ]] || die "--idle is for arm64"
+	[[ ! $cpus || $cpus =~ ^[1-9][0-9]*$ ]] || die "--cpus takes a number, not \"$cpus\""
+	[[ ! $cpus || ! ${icount-} || $cpus == 1 ]] || die "with --icount there is one CPU"
+	[[ ! $cpus || $arch != ppc32 || $cpus == 1 ]] || die "a guest on ppc32 has one CPU"
+}
+
+# guest_of_configs: the machine that kernels of the config fragments in $config,
+# if there are such, have to have: sets what guest reads.
+guest_of_configs() {
+	# To see races, CPUs have to run at the same time.
+	[[ " ${config[*]-} " != *" kcsan "* ]] || accel=tcg,thread=multi
+	# shellcheck disable=SC2034 # for guest
+	[[ " ${config[*]-} " != *" nmi "* ]] || {
+		append=irqchip.gicv3_pseudo_nmi=1
+		qemu_options=(-machine gic-version=3)
+	}
+	[[ " ${config[*]-} " != *" kvm "* || $arch != arm64 ]] ||
+		qemu_options=(-machine virtualization=on)
+}
+
 # guest OUT DIR LOG SECONDS: boots the kernel of OUT, which is one for the
-# caller's $arch, with DIR for its file system. It has four CPUs (ppc32: one), the
-# third of them without a tick where the kernel can do without (64 bits); $append is
-# put on the kernel's command line, $cpu is the model of the CPUs (on x86 those of
-# use_emulator), and qemu_options what else qemu gets. With $icount it has one
+# caller's $arch, with DIR for its file system. It has $cpus CPUs, or else four
+# (ppc32: always one), the third of them without a tick where the kernel can do
+# without (64 bits); $append is put on the kernel's command line, $cpu is the model
+# of the CPUs (on x86 those of find_emulator), and qemu_options what else qemu gets. With $icount it has one
 # CPU that executes an instruction per nanosecond; with $idle its CPUs have
 # idle_states(). The kernel's messages go to LOG, the job's output to stdout;
 # hands on the job's exit status, or dies if the guest did.
 guest() {
-	local out=$1 dir=$2 log=$3 limit=$4 memory=512 smp=4 status qemu
+	local out=$1 dir=$2 log=$3 limit=$4 memory=512 smp=${cpus:-4} status qemu
 	local -a machine=(-M q35 ${cpu:+-cpu "$cpu"}) job=(-serial chardev:job)
 	find_qemu
 	case $arch in
@@ -645,13 +668,13 @@ guest() {
 	grep -q '^CONFIG_KASAN=y' "$out/.config" && memory=1536
 	(cd "$dir" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) >"$log.initramfs"
 	: >"$log"
-	local -a cpus=(-accel "$accel" -smp "$smp")
-	[[ ! ${icount-} ]] || cpus=(-accel "$accel" -smp 1 -icount 'shift=0,sleep=off')
+	local -a processors=(-accel "$accel" -smp "$smp")
+	[[ ! ${icount-} ]] || processors=(-accel "$accel" -smp 1 -icount 'shift=0,sleep=off')
 	[[ ! ${idle-} ]] || {
-		idle_states "$out" "$log.devices" "${machine[@]}" "${cpus[@]}" -m "$memory"
+		idle_states "$out" "$log.devices" "${machine[@]}" "${processors[@]}" -m "$memory"
 		machine+=(-dtb "$log.devices")
 	}
-	timeout --foreground "$limit" "$qemu" "${machine[@]}" "${cpus[@]}" \
+	timeout --foreground "$limit" "$qemu" "${machine[@]}" "${processors[@]}" \
 		-m "$memory" -display none -nodefaults -no-reboot \
 		-serial "file:$log" -chardev stdio,id=job,signal=off "${job[@]}" \
 		${qemu_options[@]+"${qemu_options[@]}"} \
