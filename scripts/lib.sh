@@ -550,12 +550,14 @@ kselftest_timeout() {
 	chmod +x "$1/usr/bin/timeout"
 }
 
-# /dev/kvm may be there and not work: emulation always does. All CPUs in one
-# host thread, because qemu 7.2 with a thread for each sometimes executes an
-# INT3 that the kernel has already patched over with a NOP again ("Oops: int3"
-# in a static branch; about once in 200 switches of a static key). That arm64
-# patches without an INT3 does not help: what it would execute then is the old
-# branch or NOP, and nobody would see why a hook was not called.
+# /dev/kvm may be there and not work: emulation always does. All CPUs take turns
+# in one host thread, because qemu with a thread for each sometimes executes
+# stale code after the kernel has patched it: on x86 an INT3 that is a NOP again
+# ("Oops: int3" in a static branch), on arm64 the old branch or NOP, so that a hook
+# is not called for no visible reason. Where a static key is switched while
+# other CPUs do nothing but run through it, qemu 7.2 does so after most switches, and
+# qemu 10.0 after 1 of 250. scripts/emulator's does not, see 0007-stale-code.patch:
+# --parallel, which --config kcsan implies, uses that one with a thread for each.
 accel=tcg,thread=single qemu_options=()
 
 # idle_states OUT FILE QEMU-OPTION...: FILE becomes the device tree of such an
@@ -563,7 +565,7 @@ accel=tcg,thread=single qemu_options=()
 # and returns at once, but before and after that the kernel does all it has to;
 # perf's driver resets the PMU.
 idle_states() {
-	"${qemu_system[$arch]}" "${@:3}" -machine "dumpdtb=$2.dtb" -display none -nodefaults \
+	"$qemu" "${@:3}" -machine "dumpdtb=$2.dtb" -display none -nodefaults \
 		>/dev/null 2>&1
 	"$1/scripts/dtc/dtc" -q -I dtb -O dts "$2.dtb" | awk '
 		/^\tcpus \{/ { cpus = 1 }
@@ -611,27 +613,32 @@ pseries=pseries,x-vof=on,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-
 find_qemu() {
 	qemu=${qemu_system[$arch]}
 	if [[ ${emulator-} ]]; then
-		qemu=$emulator/qemu-system-x86_64
+		# That of x86-64 emulates i386 as well.
+		qemu=$emulator/${qemu/%-i386/-x86_64}
 	elif [[ ${source_arch[$arch]} == powerpc ]]; then
 		fetch qemu-system-ppc "$cache/qemu-ppc" bookworm-backports
 		qemu=$cache/qemu-ppc/usr/bin/$qemu
 	fi
 }
 
-# check_machine: can there be a guest with the caller's $arch, $cpus, $icount and
-# $idle?
+# check_machine: can there be a guest with the caller's $arch, $cpus, $icount,
+# $parallel and $idle? That of KCSAN is parallel.
 check_machine() {
+	# To see races, CPUs have to run at the same time.
+	if [[ " ${config[*]-} " == *" kcsan "* ]]; then parallel=1; fi
 	[[ ! ${idle-} || $arch == arm64 ]] || die "--idle is for arm64"
 	[[ ! $cpus || $cpus =~ ^[1-9][0-9]*$ ]] || die "--cpus takes a number, not \"$cpus\""
 	[[ ! $cpus || ! ${icount-} || $cpus == 1 ]] || die "with --icount there is one CPU"
 	[[ ! $cpus || $arch != ppc32 || $cpus == 1 ]] || die "a guest on ppc32 has one CPU"
+	[[ ! $parallel || ! $icount ]] || die "with --icount there is one CPU"
+	[[ ! $parallel || ${source_arch[$arch]} != powerpc ]] ||
+		die "--parallel is for x86 and arm64"
 }
 
 # guest_of_configs: the machine that kernels of the config fragments in $config,
 # if there are such, have to have: sets what guest reads.
 guest_of_configs() {
-	# To see races, CPUs have to run at the same time.
-	[[ " ${config[*]-} " != *" kcsan "* ]] || accel=tcg,thread=multi
+	[[ ! $parallel ]] || accel=tcg,thread=multi
 	# shellcheck disable=SC2034 # for guest
 	[[ " ${config[*]-} " != *" nmi "* ]] || {
 		append=irqchip.gicv3_pseudo_nmi=1
