@@ -657,7 +657,7 @@ guest_of_configs() {
 # idle_states(). The kernel's messages go to LOG, the job's output to stdout;
 # hands on the job's exit status, or dies if the guest did.
 guest() {
-	local out=$1 dir=$2 log=$3 limit=$4 memory=512 smp=${cpus:-4} status qemu
+	local out=$1 dir=$2 log=$3 limit=$4 memory=512 smp=${cpus:-4} tickless='' status qemu
 	local -a machine=(-M q35 ${cpu:+-cpu "$cpu"}) job=(-serial chardev:job)
 	find_qemu
 	case $arch in
@@ -673,6 +673,7 @@ guest() {
 	ppc32) machine=(-M 'g3beige,graphics=off' -cpu "${cpu:-7400}") smp=1 ;;
 	esac
 	grep -q '^CONFIG_KASAN=y' "$out/.config" && memory=1536
+	((smp < 3)) || tickless=nohz_full=2
 	(cd "$dir" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) >"$log.initramfs"
 	: >"$log"
 	local -a processors=(-accel "$accel" -smp "$smp")
@@ -686,7 +687,7 @@ guest() {
 		-serial "file:$log" -chardev stdio,id=job,signal=off "${job[@]}" \
 		${qemu_options[@]+"${qemu_options[@]}"} \
 		-kernel "$out/$(kernel_image "$arch")" -initrd "$log.initramfs" \
-		-append "console=${log_tty[$arch]},115200 panic=-1 printk.devkmsg=on nohz_full=2 ${append-}" || true
+		-append "console=${log_tty[$arch]},115200 panic=-1 printk.devkmsg=on $tickless ${append-}" || true
 	rm -f "$log.initramfs" "$log.devices"
 	status=$(sed -n 's/.*perfctr-guest: exit status \([0-9]*\).*/\1/p' "$log")
 	[[ $status ]] || {
