@@ -47,7 +47,7 @@ die() {
 	exit 1
 }
 
-# What nobody expected to fail is still told in one sentence.
+# An unexpected failure is still told in one sentence.
 set -E
 trap 'die "line $LINENO failed: $BASH_COMMAND"' ERR
 
@@ -197,7 +197,7 @@ fetch() {
 # The tree of a base is a git work tree with the pristine base under the tag
 # "base" and one commit per patch above it on the branch "perfctr". The ref
 # refs/perfctr/applied remembers the tip as the series made it: as long as the
-# branch is there, nothing in the tree is anybody's own work.
+# branch is there, nothing in the tree is work that could be lost.
 
 # tree_name BASE: what a base is called in the cache.
 tree_name() {
@@ -227,7 +227,7 @@ series_of() {
 # entries SERIES: the files that a series names, in order.
 entries() { sed -e 's/[[:space:]]*#.*//' -e '/^[[:space:]]*$/d' "$root/$1"; }
 
-# tgit: git in the tree. Nobody's git settings may change what a tree or a patch looks like.
+# tgit: git in the tree. The user's git settings must not change what a tree or a patch looks like.
 tgit() {
 	# shellcheck disable=SC2154 # the caller's
 	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 \
@@ -320,7 +320,7 @@ lock_builds() {
 }
 unlock_builds() { exec {build_lock}>&-; }
 
-# What makes two builds of one source the same, for ccache and for everybody.
+# What makes two builds of one source the same, for ccache and for readers.
 export KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970'
 export KBUILD_BUILD_USER=perfctr KBUILD_BUILD_HOST=perfctr
 export CCACHE_BASEDIR=$cache
@@ -517,7 +517,7 @@ guest_root() {
 		# What is on its way between two lists looks lost for a moment. Once it is
 		# quiet, below, nothing is any more.
 		[ ! -e /sys/kernel/debug/kmemleak ] || echo scan=off >/sys/kernel/debug/kmemleak
-		# A virtio console has no speed, and forgets its settings when nobody has it open.
+		# A virtio console has no speed, and forgets its settings when no program has it open.
 		if [ -e /interactive ]; then
 			. /interactive
 			setsid -c sh -i
