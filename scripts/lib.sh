@@ -320,7 +320,7 @@ lock_builds() {
 }
 unlock_builds() { exec {build_lock}>&-; }
 
-# What makes two builds of one source the same, for ccache and for readers.
+# What makes two builds of one source the same, for ccache and for comparing objects.
 export KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970'
 export KBUILD_BUILD_USER=perfctr KBUILD_BUILD_HOST=perfctr
 export CCACHE_BASEDIR=$cache
