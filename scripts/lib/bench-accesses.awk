@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# bench-accesses.awk - the addresses in a disassembled vmlinux at which a register of
+# the PMU is read or written, where a switch begins, and of the system call that
+# "bench registers" makes around what it measures. PowerPC's registers have
+# numbers: SIER, MMCR2, MMCRA, PMC1-6, then MMCR0, SIAR, SDAR, MMCR1; MMCR3; or
+# names, when they are written.
+
+/\tmrs\t[xz0-9r]+, (pm|s3_3_c9_)/ { sub(":", "", $1); print $1, "read" }
+/\tmsr\t(pm|s3_3_c9_)/ { sub(":", "", $1); print $1, "write" }
+/\tmfspr +r[0-9]+,(78[4-9]|79[0-2]|79[5-8]|754)(,|$)/ { sub(":", "", $1); print $1, "read" }
+/\tmtspr +(78[4-9]|79[0-2]|79[5-8]|754)(,|$)|\tmt(mmcr|pmc)/ { sub(":", "", $1); print $1, "write" }
+/<(cpu_switch_to|__switch_to_asm|_switch)>:$/ { print $1, "switch" }
+/<(__(arm64|x64)_)?sys_sched_get_priority_max>:$/ { print $1, "mark" }

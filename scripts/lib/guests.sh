@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # of and for those that source it
+#
+# guests.sh - machines under qemu, their programs, and their kernel logs. Sourced
+# by the scripts that boot guests.
+
+# choose_programs: makes $programs the architecture of programs, for a caller
+# with $arch and $user32.
+choose_programs() {
+	programs=$arch
+	[[ $user32 ]] || return 0
+	programs=${user32_arch[$arch]-}
+	[[ $programs ]] || die "--user32 is for 64-bit kernels"
+}
+
+# build_user OUT ARCH: perfex and the tests for programs of ARCH, with the
+# headers that the kernel in OUT exports, into OUT/user-ARCH/root.
+build_user() {
+	local out=$1 user=$1/user-$2 cross=${user_cross[$2]} headers=$1/usr/include
+	[[ -f $tree/tools/perfctr/Makefile ]] || die "$tree has no tools/perfctr"
+	say "building perfex and the tests for $2, log in $user.log"
+	rm -rf "$user"
+	mkdir -p "$user/perfex" "$user/root"
+	# arm64's headers are those of 64-bit programs, but for this ABI, which is one.
+	if [[ $2 == arm ]]; then
+		(cd "$headers" && cp --parents linux/perfctr.h asm/perfctr.h "$user")
+		headers=$user
+	fi
+	# A kselftest that cannot be built must not be passed over.
+	{
+		make -C "$tree/tools/perfctr" O="$user/perfex" CC="${cross}gcc" \
+			LDFLAGS=-static KHDR_INCLUDES="-isystem $headers" \
+			DESTDIR="$user/root" install &&
+			make -C "$tree/tools/testing/selftests" O="$user" TARGETS=perfctr \
+				FORCE_TARGETS=1 CROSS_COMPILE="$cross" CC="${cross}gcc" \
+				KHDR_INCLUDES="-isystem $headers" \
+				KSFT_INSTALL_PATH="$user/root/kselftest" install
+	} >"$user.log" 2>&1 </dev/null || {
+		grep -E '(error|undefined reference|Error [0-9])' "$user.log" | head -n 20 >&2 || true
+		die "the programs for $2 cannot be built, see $user.log"
+	}
+}
+
+# busybox ARCH: a static busybox for the guest.
+busybox() {
+	local dir=$cache/busybox-$1 suite
+	suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+	case $1 in
+	x86_64) dir='' ;;
+	# Debian has no release for these.
+	ppc64 | ppc32) build_busybox "$1" "$dir" "$suite" ;;
+	*) fetch busybox-static "$dir" "$suite" "${1/%ppc64le/ppc64el}" ;;
+	esac
+	echo "$dir/bin/busybox"
+}
+
+# build_busybox ARCH DIR SUITE: DIR/bin/busybox from Debian's source of it.
+build_busybox() {
+	local lock
+	[[ ! -e $2 ]] || return 0
+	exec {lock}>"$2.lock"
+	flock "$lock"
+	[[ ! -e $2 ]] || return 0
+	fetch src:busybox "$cache/busybox-source" "$3"
+	say "building busybox for $1, log in $2.log"
+	rm -rf "$2.new"
+	mkdir -p "$2.new/bin"
+	(cd "$2.new" && make -C "$cache/busybox-source" O="$PWD" defconfig &&
+		echo CONFIG_STATIC=y >>.config &&
+		make -j"$(nproc)" CC="ccache ${user_cross[$1]}gcc" \
+			CROSS_COMPILE="${user_cross[$1]}" busybox &&
+		mv busybox bin) >"$2.log" 2>&1 </dev/null ||
+		die "busybox cannot be built, see $2.log"
+	mv "$2.new" "$2"
+	exec {lock}>&-
+}
+
+# guest_root ARCH DIR: makes DIR the guest's file system, with busybox in it.
+#
+# The guest has two terminals: the first is the kernel's, and qemu writes it
+# to a log; the second is for /job, and is qemu's stdin and stdout. So nothing
+# that a program prints can be torn by a kernel message, or hide one.
+guest_root() {
+	mkdir -p "$2"/{bin,sbin,usr/bin,usr/sbin,proc,sys,dev,tmp,root}
+	cp "$(busybox "$1")" "$2/bin/busybox"
+	cp "$lib/guest-init" "$2/init"
+	cp "$lib/guest-timeout" "$2/usr/bin/timeout"
+	# The kernel's terminal, and the one of what runs in the guest.
+	echo "log=/dev/${log_tty[$1]} job=/dev/${job_tty[$1]}" >"$2/terminals"
+}
+
+# /dev/kvm may be there and not work: emulation always does. All CPUs take turns
+# in one host thread, because qemu with a thread for each sometimes executes
+# stale code after the kernel has patched it: on x86 an INT3 that is a NOP again
+# ("Oops: int3" in a static branch), on arm64 the old branch or NOP, so that a hook
+# is not called for no visible reason. Where a static key is switched while
+# other CPUs do nothing but run through it, qemu 7.2 does so after most switches, and
+# qemu 10.0 after 1 of 250. scripts/prove/emulator's does not, see 0007-stale-code.patch:
+# --parallel, which --config kcsan implies, uses that one with a thread for each.
+accel=tcg,thread=single qemu_options=()
+
+# idle_states OUT FILE QEMU-OPTION...: FILE becomes the device tree of such an
+# arm64 machine with an idle state that loses registers. qemu does not lose them
+# and returns at once, but before and after that the kernel does all it has to;
+# perf's driver resets the PMU.
+idle_states() {
+	"$qemu" "${@:3}" -machine "dumpdtb=$2.dtb" -display none -nodefaults \
+		>/dev/null 2>&1
+	"$1/scripts/dtc/dtc" -q -I dtb -O dts "$2.dtb" | awk -f "$lib/idle-states.awk" |
+		"$1/scripts/dtc/dtc" -q -I dts -O dtb -o "$2"
+	rm "$2.dtb"
+}
+
+# find_emulator: $emulator is the directory of scripts/prove/emulator's qemu, or empty
+# where there is no source to build it from.
+no_emulator='there is no source of qemu to build scripts/prove/emulator from'
+find_emulator() {
+	local status=0
+	emulator=$("$root/scripts/prove/emulator") || status=$?
+	((status != 77)) || return 0
+	return "$status"
+}
+
+# use_emulator: guests on x86 get the CPU $cpu of scripts/prove/emulator's qemu. Without
+# it there is nothing to test, and that is all there is to say.
+use_emulator() {
+	find_emulator
+	[[ ! $emulator ]] || return 0
+	echo "  skipped: $no_emulator"
+	echo "0 passed, 0 failed, 1 skipped"
+	exit 0
+}
+
+# The machine of a PowerPC guest of 64 bits, without what qemu's own CPUs lack.
+# With its own short firmware it boots in a second, not in eight.
+pseries=pseries,x-vof=on,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off
+
+# find_qemu: $qemu emulates the caller's $arch. It is the one in $emulator, or
+# Debian's; but that of Debian 12 has no overflow interrupts on PowerPC. The one of
+# the backports has, and runs from where it was unpacked, with the firmware and the
+# libraries that came with the others.
+find_qemu() {
+	qemu=${qemu_system[$arch]}
+	if [[ ${emulator-} ]]; then
+		# That of x86-64 emulates i386 as well.
+		qemu=$emulator/${qemu/%-i386/-x86_64}
+	elif [[ ${source_arch[$arch]} == powerpc ]]; then
+		fetch qemu-system-ppc "$cache/qemu-ppc" bookworm-backports
+		qemu=$cache/qemu-ppc/usr/bin/$qemu
+	fi
+}
+
+# check_machine: can there be a guest with the caller's $arch, $cpus, $icount,
+# $parallel and $idle? That of KCSAN is parallel.
+check_machine() {
+	# To see races, CPUs have to run at the same time.
+	if [[ " ${config[*]-} " == *" kcsan "* ]]; then parallel=1; fi
+	[[ ! ${idle-} || $arch == arm64 ]] || die "--idle is for arm64"
+	[[ ! $cpus || $cpus =~ ^[1-9][0-9]*$ ]] || die "--cpus takes a number, not \"$cpus\""
+	[[ ! $cpus || ! ${icount-} || $cpus == 1 ]] || die "with --icount there is one CPU"
+	[[ ! $cpus || $arch != ppc32 || $cpus == 1 ]] || die "a guest on ppc32 has one CPU"
+	[[ ! $parallel || ! $icount ]] || die "with --icount there is one CPU"
+	[[ ! $parallel || ${source_arch[$arch]} != powerpc ]] ||
+		die "--parallel is for x86 and arm64"
+}
+
+# guest_of_configs: the machine that kernels of the config fragments in $config,
+# if there are such, have to have: sets what guest reads.
+guest_of_configs() {
+	[[ ! $parallel ]] || accel=tcg,thread=multi
+	# shellcheck disable=SC2034 # for guest
+	[[ " ${config[*]-} " != *" nmi "* ]] || {
+		append=irqchip.gicv3_pseudo_nmi=1
+		qemu_options=(-machine gic-version=3)
+	}
+	[[ " ${config[*]-} " != *" kvm "* || $arch != arm64 ]] ||
+		qemu_options=(-machine virtualization=on)
+}
+
+# guest OUT DIR LOG SECONDS: boots the kernel of OUT, which is one for the
+# caller's $arch, with DIR for its file system. It has $cpus CPUs, or else four
+# (ppc32: always one), the third of them without a tick where the kernel can do
+# without (64 bits); $append is put on the kernel's command line, $cpu is the model
+# of the CPUs (on x86 those of find_emulator), and qemu_options what else qemu gets. With $icount it has one
+# CPU that executes an instruction per nanosecond; with $idle its CPUs have
+# idle_states(). The kernel's messages go to LOG, the job's output to stdout;
+# hands on the job's exit status, or dies if the guest did.
+guest() {
+	local out=$1 dir=$2 log=$3 limit=$4 memory=512 smp=${cpus:-4} tickless='' status qemu
+	local -a machine=(-M q35 ${cpu:+-cpu "$cpu"}) job=(-serial chardev:job)
+	find_qemu
+	case $arch in
+	arm64)
+		machine=(-M virt -cpu "${cpu:-cortex-a57}")
+		job=(-device virtio-serial-device -device 'virtconsole,chardev=job')
+		;;
+	ppc64*)
+		machine=(-M "$pseries" -cpu "${cpu:-power9}")
+		memory=1536	# ppc64le's pages are of 64 KiB
+		;;
+	# Without a console for the firmware a large kernel never starts.
+	ppc32) machine=(-M 'g3beige,graphics=off' -cpu "${cpu:-7400}") smp=1 ;;
+	esac
+	grep -q '^CONFIG_KASAN=y' "$out/.config" && memory=1536
+	((smp < 3)) || tickless=nohz_full=2
+	(cd "$dir" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) >"$log.initramfs"
+	: >"$log"
+	local -a processors=(-accel "$accel" -smp "$smp")
+	[[ ! ${icount-} ]] || processors=(-accel "$accel" -smp 1 -icount 'shift=0,sleep=off')
+	[[ ! ${idle-} ]] || {
+		idle_states "$out" "$log.devices" "${machine[@]}" "${processors[@]}" -m "$memory"
+		machine+=(-dtb "$log.devices")
+	}
+	timeout --foreground "$limit" "$qemu" "${machine[@]}" "${processors[@]}" \
+		-m "$memory" -display none -nodefaults -no-reboot \
+		-serial "file:$log" -chardev stdio,id=job,signal=off "${job[@]}" \
+		${qemu_options[@]+"${qemu_options[@]}"} \
+		-kernel "$out/$(kernel_image "$arch")" -initrd "$log.initramfs" \
+		-append "console=${log_tty[$arch]},115200 panic=-1 printk.devkmsg=on $tickless ${append-}" || true
+	rm -f "$log.initramfs" "$log.devices"
+	status=$(sed -n 's/.*perfctr-guest: exit status \([0-9]*\).*/\1/p' "$log")
+	[[ $status ]] || {
+		tail -n 25 "$log" >&2
+		die "the guest died, or was not done after $limit s; see $log"
+	}
+	return "$status"
+}
+
+# no_splats LOG: prints what is wrong in a kernel log, and fails if anything is.
+no_splats() {
+	local found
+	found=$(awk -f "$lib/splats.awk" "$lib/allowed-splats" "$lib/splats" "$1")
+	[[ $found ]] || return 0
+	echo "$found" | tr -d '\r' | sed "40q; s|^|$1:|" >&2
+	return 1
+}
