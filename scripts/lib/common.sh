@@ -17,30 +17,32 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/perfctr
 
 # What differs by architecture. The machine's own compiler makes i386 kernels,
 # too, but has no 32-bit libc for programs.
-architectures=(x86_64 i386 arm64 ppc64le ppc64 ppc32)
+architectures=(x86_64 i386 arm64 ppc64le ppc64 ppc32 riscv64)
 # A directory of the kernel's arch/, and what make calls the architecture.
 declare -A source_arch=([x86_64]=x86 [i386]=x86 [arm64]=arm64
-	[ppc64le]=powerpc [ppc64]=powerpc [ppc32]=powerpc)
+	[ppc64le]=powerpc [ppc64]=powerpc [ppc32]=powerpc [riscv64]=riscv)
 declare -A kernel_arch=([x86_64]=x86_64 [i386]=i386 [arm64]=arm64
-	[ppc64le]=powerpc [ppc64]=powerpc [ppc32]=powerpc)
+	[ppc64le]=powerpc [ppc64]=powerpc [ppc32]=powerpc [riscv64]=riscv)
 declare -A kernel_cross=([x86_64]='' [i386]='' [arm64]=aarch64-linux-gnu-
 	[ppc64le]=powerpc64le-linux-gnu- [ppc64]=powerpc64-linux-gnu-
-	[ppc32]=powerpc-linux-gnu-)
+	[ppc32]=powerpc-linux-gnu- [riscv64]=riscv64-linux-gnu-)
 declare -A user_cross=([x86_64]='' [i386]=i686-linux-gnu- [arm64]=aarch64-linux-gnu-
 	[arm]=arm-linux-gnueabihf- [ppc64le]=powerpc64le-linux-gnu-
-	[ppc64]=powerpc64-linux-gnu- [ppc32]=powerpc-linux-gnu-)
+	[ppc64]=powerpc64-linux-gnu- [ppc32]=powerpc-linux-gnu-
+	[riscv64]=riscv64-linux-gnu-)
 # Which 32-bit programs a 64-bit kernel runs.
 declare -A user32_arch=([x86_64]=i386 [arm64]=arm [ppc64]=ppc32)
 declare -A kernel_target=([x86_64]=bzImage [i386]=bzImage [arm64]=Image
-	[ppc64le]=vmlinux [ppc64]=vmlinux [ppc32]=vmlinux)
+	[ppc64le]=vmlinux [ppc64]=vmlinux [ppc32]=vmlinux [riscv64]=Image)
 declare -A qemu_system=([x86_64]=qemu-system-x86_64 [i386]=qemu-system-i386
 	[arm64]=qemu-system-aarch64 [ppc64le]=qemu-system-ppc64
-	[ppc64]=qemu-system-ppc64 [ppc32]=qemu-system-ppc)
+	[ppc64]=qemu-system-ppc64 [ppc32]=qemu-system-ppc
+	[riscv64]=qemu-system-riscv64)
 # The kernel's terminal, and the one of what runs in the guest.
 declare -A log_tty=([x86_64]=ttyS0 [i386]=ttyS0 [arm64]=ttyAMA0
-	[ppc64le]=hvc0 [ppc64]=hvc0 [ppc32]=ttyS0)
+	[ppc64le]=hvc0 [ppc64]=hvc0 [ppc32]=ttyS0 [riscv64]=ttyS0)
 declare -A job_tty=([x86_64]=ttyS1 [i386]=ttyS1 [arm64]=hvc0
-	[ppc64le]=hvc1 [ppc64]=hvc1 [ppc32]=ttyS1)
+	[ppc64le]=hvc1 [ppc64]=hvc1 [ppc32]=ttyS1 [riscv64]=hvc0)
 
 # Messages go to stderr: stdout is for results, which others may read.
 say() { echo "$self: $*" >&2; }

@@ -49,7 +49,7 @@ busybox() {
 	case $1 in
 	x86_64) dir='' ;;
 	# Debian has no release for these.
-	ppc64 | ppc32) build_busybox "$1" "$dir" "$suite" ;;
+	ppc64 | ppc32 | riscv64) build_busybox "$1" "$dir" "$suite" ;;
 	*) fetch busybox-static "$dir" "$suite" "${1/%ppc64le/ppc64el}" ;;
 	esac
 	echo "$dir/bin/busybox"
@@ -136,18 +136,25 @@ use_emulator() {
 # With its own short firmware it boots in a second, not in eight.
 pseries=pseries,x-vof=on,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off
 
-# find_qemu: $qemu emulates the caller's $arch. It is the one in $emulator, or
-# Debian's; but that of Debian 12 has no overflow interrupts on PowerPC. The one of
-# the backports has, and runs from where it was unpacked, with the firmware and the
-# libraries that came with the others.
+# find_qemu: $qemu emulates the caller's $arch, with the options in $firmware. It is
+# the one in $emulator, or Debian's; but that of Debian 12 has no overflow interrupts
+# on PowerPC and RISC-V, nor does it filter counters by privilege there. The one of
+# the backports does, and runs from where it was unpacked, with the firmware and the
+# libraries that came with the others. RISC-V takes a newer firmware as well, which
+# knows the filters of the cycle and the instruction counter.
 find_qemu() {
-	qemu=${qemu_system[$arch]}
+	qemu=${qemu_system[$arch]} firmware=()
 	if [[ ${emulator-} ]]; then
 		# That of x86-64 emulates i386 as well.
 		qemu=$emulator/${qemu/%-i386/-x86_64}
 	elif [[ ${source_arch[$arch]} == powerpc ]]; then
 		fetch qemu-system-ppc "$cache/qemu-ppc" bookworm-backports
 		qemu=$cache/qemu-ppc/usr/bin/$qemu
+	elif [[ $arch == riscv64 ]]; then
+		fetch qemu-system-riscv "$cache/qemu-riscv" bookworm-backports
+		fetch opensbi "$cache/opensbi" bookworm-backports
+		qemu=$cache/qemu-riscv/usr/bin/$qemu
+		firmware=(-bios "$cache/opensbi/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin")
 	fi
 }
 
@@ -161,7 +168,7 @@ check_machine() {
 	[[ ! $cpus || ! ${icount-} || $cpus == 1 ]] || die "with --icount there is one CPU"
 	[[ ! $cpus || $arch != ppc32 || $cpus == 1 ]] || die "a guest on ppc32 has one CPU"
 	[[ ! $parallel || ! $icount ]] || die "with --icount there is one CPU"
-	[[ ! $parallel || ${source_arch[$arch]} != powerpc ]] ||
+	[[ ! $parallel || ${source_arch[$arch]} =~ ^(x86|arm64)$ ]] ||
 		die "--parallel is for x86 and arm64"
 }
 
@@ -188,7 +195,7 @@ guest_of_configs() {
 # hands on the job's exit status, or dies if the guest did.
 guest() {
 	local out=$1 dir=$2 log=$3 limit=$4 memory=512 smp=${cpus:-4} tickless='' status qemu
-	local -a machine=(-M q35 ${cpu:+-cpu "$cpu"}) job=(-serial chardev:job)
+	local -a machine=(-M q35 ${cpu:+-cpu "$cpu"}) job=(-serial chardev:job) firmware
 	find_qemu
 	case $arch in
 	arm64)
@@ -198,6 +205,10 @@ guest() {
 	ppc64*)
 		machine=(-M "$pseries" -cpu "${cpu:-power9}")
 		memory=1536	# ppc64le's pages are of 64 KiB
+		;;
+	riscv64)
+		machine=(-M virt -cpu "${cpu:-rv64,sscofpmf=on,smcntrpmf=on}")
+		job=(-device virtio-serial-device -device 'virtconsole,chardev=job')
 		;;
 	# Without a console for the firmware a large kernel never starts.
 	ppc32) machine=(-M 'g3beige,graphics=off' -cpu "${cpu:-7400}") smp=1 ;;
@@ -213,7 +224,7 @@ guest() {
 		machine+=(-dtb "$log.devices")
 	}
 	timeout --foreground "$limit" "$qemu" "${machine[@]}" "${processors[@]}" \
-		-m "$memory" -display none -nodefaults -no-reboot \
+		${firmware[@]+"${firmware[@]}"} -m "$memory" -display none -nodefaults -no-reboot \
 		-serial "file:$log" -chardev stdio,id=job,signal=off "${job[@]}" \
 		${qemu_options[@]+"${qemu_options[@]}"} \
 		-kernel "$out/$(kernel_image "$arch")" -initrd "$log.initramfs" \

@@ -64,13 +64,14 @@ touched() {
 }
 
 # sources ARCH [FILTER]: those .c files among them that a kernel of ARCH has. The
-# PMUs in drivers/perf are arm64's. The perf hard lockup detector needs an NMI, which
+# PMUs in drivers/perf are arm64's and RISC-V's. The perf hard lockup detector needs an NMI, which
 # is another build elsewhere than on x86.
 sources() {
 	touched "${2:-AM}" | awk -v own="arch/${source_arch[$1]}/" -v arch="$1" '
 		!/\.c$/ || /^(Documentation|samples|tools)\// { next }
 		/^arch\// && index($0, own) != 1 { next }
-		/^drivers\/perf\// && own != "arch/arm64/" { next }
+		/^drivers\/perf\/arm/ && own != "arch/arm64/" { next }
+		/^drivers\/perf\/riscv/ && own != "arch/riscv/" { next }
 		/_fred\.c$/ && arch != "x86_64" { next }
 		/watchdog_perf\.c$/ && own != "arch/x86/" { next }
 		{ print }'

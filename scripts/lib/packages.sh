@@ -11,7 +11,8 @@ packages=(build-essential bc bison flex libssl-dev libelf-dev rsync cpio kmod
 	libc6-dev-i386-cross qemu-system-arm gcc-aarch64-linux-gnu
 	libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross
 	gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross gcc-powerpc64-linux-gnu
-	libc6-dev-ppc64-cross gcc-powerpc-linux-gnu libc6-dev-powerpc-cross)
+	libc6-dev-ppc64-cross gcc-powerpc-linux-gnu libc6-dev-powerpc-cross
+	gcc-riscv64-linux-gnu libc6-dev-riscv64-cross)
 
 # need_packages: installs what is missing, or says what to install.
 need_packages() {
