@@ -90,6 +90,20 @@ guest_root() {
 	echo "log=/dev/${log_tty[$1]} job=/dev/${job_tty[$1]}" >"$2/terminals"
 }
 
+# prepare_guest: builds the kernel and the programs that the caller's $arch, $base,
+# $config and $programs ask for; $out has the kernel, and $tmp/root the file system.
+prepare_guest() {
+	local f
+	local -a args=(--arch "$arch" --base "$base")
+	for f in ${config[@]+"${config[@]}"}; do args+=(--config "$f"); done
+	out=$("$root/scripts/build" "${args[@]}")
+	use_tree "$base" 2>/dev/null
+	build_user "$out" "$programs"
+	scratch
+	guest_root "$arch" "$tmp/root"
+	cp -a "$out/user-$programs/root/." "$tmp/root/"
+}
+
 # /dev/kvm may be there and not work: emulation always does. All CPUs take turns
 # in one host thread, because qemu with a thread for each sometimes executes
 # stale code after the kernel has patched it: on x86 an INT3 that is a NOP again
