@@ -178,7 +178,7 @@ excused() {
 checkpatch() {
 	local excuses=$tmp/excused said=$tmp/checkpatch type files b f key rules
 	local -a patches again=() kept=()
-	export dictionary dir=$cache/checked/checkpatch
+	export dictionary dir=$cache/checked/patches
 	mkdir -p "$dir"
 	dictionary=$(dpkg -L codespell | grep '/dictionary\.txt$')
 	rules=$({
