@@ -46,16 +46,29 @@ patch_format() {
 	all_patches | xargs -n 1 awk -f "$lib/check-hunks.awk"
 }
 
-# The lists of regression cases are A (ABI), C (switch and interrupts), H
-# (hardware), L (lifetime), P, U (user-space read) and W (width); a mutant may
-# be of none.
+# docs/regressions.md says which cases there are, and which tests are for them.
+# A mutant names a case, or none; the kernel's sources name no case.
 regression_ids() {
+	local case
 	find kunit-tests/mutants -name '*.patch' -print0 |
 		xargs -0 grep -LE '^Regression-case: ' | sed 's/$/: no Regression-case:, not even none/' || true
-	find patches kunit-tests -name '*.patch' -print0 |
+	find kunit-tests/mutants -name '*.patch' -print0 |
 		xargs -0 grep -nEi '^[[:space:]]*regression.?case' |
-		grep -vE ':Regression-case: [ACHLPUW][0-9]{2}$|/mutants/.*:Regression-case: none$' |
+		grep -vE ':Regression-case: ([ACHLPUW][0-9]{2}|none)$' |
 		sed 's/$/: not a case such as C01/' || true
+	find kunit-tests/mutants -name '*.patch' -print0 |
+		xargs -0 sed -nE 's/^Regression-case: ([A-Z][0-9]+)$/\1/p' | sort -u |
+		while read -r case; do
+			grep -qE "^\|[^|]*\b$case\b" docs/regressions.md ||
+				echo "$case: a mutant has this case, and docs/regressions.md has not"
+		done
+	all_patches | xargs grep -nEi 'regression.?case' | sed 's/$/: cases stand in docs\/regressions.md/' || true
+	# The names of tests that a reader looks for.
+	grep -oE '\btest_[a-z0-9_]+' docs/regressions.md | sort -u |
+		while read -r case; do
+			all_patches | xargs grep -qE "\b$case\(" ||
+				echo "docs/regressions.md: no patch has $case()"
+		done
 }
 
 # Other people's machines have other paths, mirrors and names.
