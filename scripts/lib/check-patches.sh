@@ -39,7 +39,7 @@ patch_format() {
 		[[ $author == ?*' <'?*@?*'>' ]] || echo "$f: no author in From:"
 		[[ $subject == ?*': '?* ]] || echo "$f: no \"subsystem: what it does\" in Subject:"
 		grep -qxF "Signed-off-by: $author" "$f" || echo "$f: no Signed-off-by: $author"
-		sed '/^---$/q' "$f" | grep -q '[Tt]ested' || echo "$f: does not say how it was tested"
+		grep -q '[Tt]ested' <(sed '/^---$/q' "$f") || echo "$f: does not say how it was tested"
 		# A whole file of CRs is the only place where they are not seen.
 		! grep -n $'\r' "$f" | sed "s|^|$f:|; s/\r.*/ carriage return/; 1q" | grep . || true
 	done
@@ -183,7 +183,7 @@ excused() {
 	# kzalloc_obj() and constant sysctl tables came after 6.12, and one patch
 	# serves both.
 	[[ $name != 7.3 ]] || printf '%s kernel/perfctr/%s\n' \
-		ALLOC_WITH_SIZEOF '(object|family)\.c' CONST_STRUCT 'policy\.c'
+		ALLOC_WITH_SIZEOF '(object|family)\.c' CONST_STRUCT '(policy|slots)\.c'
 }
 
 # What checkpatch says is kept for each patch, until the patch or the rules change:
