@@ -17,9 +17,10 @@ choose_programs() {
 # build_user OUT ARCH: perfex and the tests for programs of ARCH, with the
 # headers that the kernel in OUT exports, into OUT/user-ARCH/root.
 build_user() {
-	local out=$1 user=$1/user-$2 cross=${user_cross[$2]} headers=$1/usr/include
+	local out=$1 user=$1/user-$2 cross=${user_cross[$2]} headers=$1/usr/include pfm
 	[[ -f $tree/tools/perfctr/Makefile ]] || die "$tree has no tools/perfctr"
 	say "building perfex and the tests for $2, log in $user.log"
+	pfm=$(libpfm4 "$2")
 	rm -rf "$user"
 	mkdir -p "$user/perfex" "$user/root"
 	# arm64's headers are those of 64-bit programs, but for this ABI, which is one.
@@ -30,7 +31,9 @@ build_user() {
 	# A kselftest that cannot be built must not be passed over.
 	{
 		make -C "$tree/tools/perfctr" O="$user/perfex" CC="${cross}gcc" \
-			LDFLAGS=-static KHDR_INCLUDES="-isystem $headers" \
+			AR="${cross}ar" LDFLAGS=-static KHDR_INCLUDES="-isystem $headers" \
+			PFM_CFLAGS="${pfm:+-I$pfm/include}" \
+			PFM_LIBS="${pfm:+$(find "$pfm/lib" -name libpfm.a)}" \
 			DESTDIR="$user/root" install &&
 			make -C "$tree/tools/testing/selftests" O="$user" TARGETS=perfctr \
 				FORCE_TARGETS=1 CROSS_COMPILE="$cross" CC="${cross}gcc" \
@@ -40,6 +43,36 @@ build_user() {
 		grep -E '(error|undefined reference|Error [0-9])' "$user.log" | head -n 20 >&2 || true
 		die "the programs for $2 cannot be built, see $user.log"
 	}
+}
+
+# libpfm4 ARCH: prints a directory that has libpfm4's include/ and lib/ for programs of
+# ARCH, or nothing: it knows no RISC-V, and of 32-bit PowerPCs none that counts.
+libpfm4() {
+	local dir=$cache/libpfm4-$1 suite lock
+	suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+	case $1 in
+	riscv64 | ppc32) return ;;
+	ppc64) ;;
+	*)
+		local -A debian=([x86_64]=amd64 [ppc64le]=ppc64el [arm]=armhf)
+		fetch libpfm4-dev "$dir" "$suite" "${debian[$1]-$1}"
+		echo "$dir/usr"
+		return
+		;;
+	esac
+	# Debian has no release for it.
+	exec {lock}>"$dir.lock"
+	flock "$lock"
+	[[ -e $dir ]] || {
+		fetch src:libpfm4 "$dir.new" "$suite"
+		say "building libpfm4 for $1, log in $dir.log"
+		(cd "$dir.new" && make -C lib ARCH=powerpc CC="${user_cross[$1]}gcc" \
+			AR="${user_cross[$1]}ar" CONFIG_PFMLIB_SHARED=n DBG=) \
+			>"$dir.log" 2>&1 </dev/null || die "libpfm4 cannot be built, see $dir.log"
+		mv "$dir.new" "$dir"
+	}
+	exec {lock}>&-
+	echo "$dir"
 }
 
 # busybox ARCH: a static busybox for the guest.
