@@ -30,13 +30,12 @@ build_user() {
 	fi
 	# A kselftest that cannot be built must not be passed over.
 	{
+		export PFM_CFLAGS="${pfm:+-I$pfm/include}" PFM_LIBS="${pfm:+$(find "$pfm/lib" -name libpfm.a)}"
 		make -C "$tree/tools/perfctr" O="$user/perfex" CC="${cross}gcc" \
 			AR="${cross}ar" LDFLAGS=-static KHDR_INCLUDES="-isystem $headers" \
-			PFM_CFLAGS="${pfm:+-I$pfm/include}" \
-			PFM_LIBS="${pfm:+$(find "$pfm/lib" -name libpfm.a)}" \
-			DESTDIR="$user/root" install &&
+			install_shared='' DESTDIR="$user/root" install &&
 			make -C "$tree/tools/testing/selftests" O="$user" TARGETS=perfctr \
-				FORCE_TARGETS=1 CROSS_COMPILE="$cross" CC="${cross}gcc" \
+				FORCE_TARGETS=1 CROSS_COMPILE="$cross" CC="${cross}gcc" AR="${cross}ar" \
 				KHDR_INCLUDES="-isystem $headers" \
 				KSFT_INSTALL_PATH="$user/root/kselftest" install
 	} >"$user.log" 2>&1 </dev/null || {
