@@ -86,7 +86,7 @@ no_machine() {
 
 # Text that was written by hand, and no kernel source but in patches.
 no_products() {
-	repo_files | grep -vx scripts/lib/check-installed.c |
+	repo_files | grep -vxE 'scripts/(lib/check-installed|prove/perf-beside.d/loop)\.c' |
 		grep -E '\.(c|h|S|o|ko|a|so|pyc|gz|xz|deb|rej|orig|log)$|(^|/)(\.config|vmlinux|bzImage|Image)$' |
 		sed 's/$/: a source or product of a build/' || true
 	repo_files | xargs -d '\n' grep -LI '' | sed 's/$/: not text/' || true
@@ -124,7 +124,7 @@ manuals() {
 	done
 }
 
-spelling() { repo_files | grep -v '\.patch$' | xargs -d '\n' codespell || true; }
+spelling() { repo_files | grep -v '\.patch$' | xargs -d '\n' codespell -L crate || true; }
 
 # base_files DIR: the base's versions of the files that the series changes. All
 # that quilt and git am need of a tree, in a second instead of a minute.
