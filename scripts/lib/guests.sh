@@ -18,14 +18,17 @@ choose_programs() {
 # headers that the kernel in OUT exports, into OUT/user-ARCH/root.
 build_user() {
 	local out=$1 user=$1/user-$2 cross=${user_cross[$2]} headers=$1/usr/include pfm
+	local tests=$tree/tools/testing/selftests targets=perfctr
 	[[ -f $tree/tools/perfctr/Makefile ]] || die "$tree has no tools/perfctr"
 	say "building perfex and the tests for $2, log in $user.log"
+	[[ ! -d $tests/counter_page ]] || targets+=' counter_page'
 	pfm=$(libpfm4 "$2")
 	rm -rf "$user"
 	mkdir -p "$user/perfex" "$user/root"
 	# arm64's headers are those of 64-bit programs, but for this ABI, which is one.
 	if [[ $2 == arm ]]; then
-		(cd "$headers" && cp --parents linux/perfctr.h asm/perfctr.h "$user")
+		(cd "$headers" && cp --parents linux/perfctr.h asm/perfctr.h \
+			linux/counter_page.h "$user")
 		headers=$user
 	fi
 	# A kselftest that cannot be built must not be passed over.
@@ -34,7 +37,7 @@ build_user() {
 		make -C "$tree/tools/perfctr" O="$user/perfex" CC="${cross}gcc" \
 			AR="${cross}ar" LDFLAGS=-static KHDR_INCLUDES="-isystem $headers" \
 			install_shared='' DESTDIR="$user/root" install &&
-			make -C "$tree/tools/testing/selftests" O="$user" TARGETS=perfctr \
+			make -C "$tests" O="$user" TARGETS="$targets" \
 				FORCE_TARGETS=1 CROSS_COMPILE="$cross" CC="${cross}gcc" AR="${cross}ar" \
 				KHDR_INCLUDES="-isystem $headers" \
 				KSFT_INSTALL_PATH="$user/root/kselftest" install
