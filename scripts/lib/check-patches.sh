@@ -112,6 +112,8 @@ python_files() {
 	done
 }
 
+completion() { "$lib/check-completion" tools/perfctr; }
+
 # Each script tells what it does, and README mentions it.
 manuals() {
 	local s text
