@@ -208,7 +208,7 @@ exported_headers() {
 	(cd "$out/usr/include" && rm -f "${headers[@]/%.h/.hdrtest}")
 	kmake "$out" "$1" -j"$(nproc)" usr/ >"$out/usr.log" 2>&1 || tail -n 15 "$out/usr.log"
 	unlock_builds
-	grep -E 'perfctr[^ ]*\.h:[0-9]+:' "$out/usr.log" || true
+	grep -E '(perfctr|counter_page)[^ ]*\.h:[0-9]+:' "$out/usr.log" || true
 	for header in "${headers[@]}"; do
 		[[ -e $out/usr/include/${header%.h}.hdrtest ]] || echo "$header: not tested alone"
 		for c in "i686-linux-gnu-gcc -xc -std=c90" "g++ -xc++"; do

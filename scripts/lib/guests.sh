@@ -14,7 +14,7 @@ choose_programs() {
 	[[ $programs ]] || die "--user32 is for 64-bit kernels"
 }
 
-# build_user OUT ARCH: perfex and the tests for programs of ARCH, with the
+# build_user OUT ARCH: perfex, counterstat and the tests for programs of ARCH, with the
 # headers that the kernel in OUT exports, into OUT/user-ARCH/root.
 build_user() {
 	local out=$1 user=$1/user-$2 cross=${user_cross[$2]} headers=$1/usr/include pfm
@@ -24,7 +24,7 @@ build_user() {
 	[[ ! -d $tests/counter_page ]] || targets+=' counter_page'
 	pfm=$(libpfm4 "$2")
 	rm -rf "$user"
-	mkdir -p "$user/perfex" "$user/root"
+	mkdir -p "$user/perfex" "$user/counterstat" "$user/root"
 	# arm64's headers are those of 64-bit programs, but for this ABI, which is one.
 	if [[ $2 == arm ]]; then
 		(cd "$headers" && cp --parents linux/perfctr.h asm/perfctr.h \
@@ -37,6 +37,9 @@ build_user() {
 		make -C "$tree/tools/perfctr" O="$user/perfex" CC="${cross}gcc" \
 			AR="${cross}ar" LDFLAGS=-static KHDR_INCLUDES="-isystem $headers" \
 			install_shared='' DESTDIR="$user/root" install &&
+			make -C "$tree/tools/counter_page" O="$user/counterstat" CC="${cross}gcc" \
+				LDFLAGS=-static KHDR_INCLUDES="-isystem $headers" \
+				DESTDIR="$user/root" install &&
 			make -C "$tests" O="$user" TARGETS="$targets" \
 				FORCE_TARGETS=1 CROSS_COMPILE="$cross" CC="${cross}gcc" AR="${cross}ar" \
 				KHDR_INCLUDES="-isystem $headers" \
