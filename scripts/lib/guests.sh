@@ -225,10 +225,10 @@ guest_of_configs() {
 	# shellcheck disable=SC2034 # for guest
 	[[ " ${config[*]-} " != *" nmi "* ]] || {
 		append=irqchip.gicv3_pseudo_nmi=1
-		qemu_options=(-machine gic-version=3)
+		qemu_options+=(-machine gic-version=3)
 	}
 	[[ " ${config[*]-} " != *" kvm "* || $arch != arm64 ]] ||
-		qemu_options=(-machine virtualization=on)
+		qemu_options+=(-machine virtualization=on)
 }
 
 # guest OUT DIR LOG SECONDS: boots the kernel of OUT, which is one for the
