@@ -5,13 +5,11 @@
  * What a program does that looks for no filter.
  */
 #include <errno.h>
-#include <linux/perfctr.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <vperfctr.h>
 
 int main(void)
 {
 	struct perfctr_info info;
 
-	return syscall(__NR_perfctr_info, &info, 0, 0) ? errno : 0;
+	return perfctr_info(&info, NULL, NULL) ? errno : 0;
 }
