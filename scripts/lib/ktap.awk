@@ -5,7 +5,7 @@
 #
 # Results of a test program are indented by "# "; a program without any, or one
 # that failed although all of them passed, counts itself. What was planned and
-# did not run has failed.
+# did not run has failed. The runner prints a plan for each collection of programs.
 
 function close_plan(where) {
 	if (plan > seen) {
@@ -21,7 +21,7 @@ function result(line) {
 }
 /^# 1\.\.[0-9]+/ { plan = substr($2, 4) + 0 }
 /^# (not )?ok [0-9]/ { seen++; if (/^# not ok/) seen_bad++; result(substr($0, 3)) }
-/^1\.\.[0-9]+/ { programs = substr($1, 4) + 0 }
+/^1\.\.[0-9]+/ { programs += substr($1, 4) }
 /^(not )?ok [0-9]/ {
 	ran++
 	close_plan($0)
