@@ -86,7 +86,7 @@ no_machine() {
 
 # Text that was written by hand, and no kernel source but in patches.
 no_products() {
-	repo_files | grep -vxE 'scripts/(lib/check-installed|prove/perf-beside.d/loop)\.c' |
+	repo_files | grep -vxE 'scripts/(lib/check-installed|prove/[^/]*\.d/[^/]*)\.c' |
 		grep -E '\.(c|h|S|o|ko|a|so|pyc|gz|xz|deb|rej|orig|log)$|(^|/)(\.config|vmlinux|bzImage|Image)$' |
 		sed 's/$/: a source or product of a build/' || true
 	repo_files | xargs -d '\n' grep -LI '' | sed 's/$/: not text/' || true
