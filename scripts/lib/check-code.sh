@@ -163,7 +163,7 @@ coccinelle() {
 	grep -rl '^virtual report' --include='*.cocci' scripts/coccinelle |
 		xargs -d '\n' grep -L 'script:ocaml' |
 		timeout 1200 xargs -d '\n' -P "$(nproc)" -I{} \
-			spatch -D report --very-quiet --no-show-diff --no-includes \
+			spatch -D report --timeout 900 --very-quiet --no-show-diff --no-includes \
 			--include-headers --cocci-file {} "${files[@]}" \
 			>"$tmp/cocci" 2>"$tmp/cocci.err" || tail -n 5 "$tmp/cocci.err"
 	# User programs do not have the kernel's helpers. Macros that read the counters
