@@ -17,12 +17,13 @@ all_patches() { find patches kunit-tests -maxdepth 1 -name '*.patch' | sort; }
 series_and_files() {
 	diff <(cat <(entries series) <(entries series-7.3) | sort -u) <(all_patches) |
 		sed -n 's/^</named in a series, but not there:/p; s/^>/in no series:/p'
-	# The same patches in the same order; a file that differs by base says so.
-	diff <(entries series | sed 's/-6\.12\.patch$/.patch/') \
+	# The same patches in the same order; a file that differs by base says so. Fixes
+	# of mainline (00xx) may be for the older one only.
+	diff <(entries series | sed '/\/00.*-6\.12\.patch$/d; s/-6\.12\.patch$/.patch/') \
 		<(entries series-7.3 | sed 's/-7\.3\.patch$/.patch/') |
 		sed -n 's/^</only in series:/p; s/^>/only in series-7.3:/p'
 	local f
-	for f in $(entries series | grep -e '-6\.12\.patch$'); do
+	for f in $(entries series | grep -e '/0[1-9].*-6\.12\.patch$'); do
 		diff <(grep -m 1 '^Subject:' "$f") \
 			<(grep -m 1 '^Subject:' "${f%-6.12.patch}-7.3.patch") ||
 			echo "$f and its twin have different subjects"
