@@ -2,7 +2,7 @@
 #
 # counter-pages.awk - makes tables of what the kselftest "cost" of counter pages prints:
 # lines of a name, possible CPUs, values or additions, and the instructions of all.
-# What was not measured is reckoned: a scan costs the same for each CPU from the 8th on.
+# What was not measured is reckoned: a scan costs the same for each CPU from the 9th on.
 
 $1 ~ /^(loop|counter_page_adjust|this_cpu_add|percpu_counter_add)$/ && !($1 in add) {
 	add[$1] = $4 / $3
