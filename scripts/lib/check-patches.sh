@@ -129,11 +129,18 @@ manuals() {
 
 spelling() { repo_files | grep -v '\.patch$' | xargs -d '\n' codespell -L crate || true; }
 
-# base_files DIR: the base's versions of the files that the series changes. All
-# that quilt and git am need of a tree, in a second instead of a minute.
+# base_files DIR [COMMIT]: the base's versions, or those of COMMIT, of the files that
+# the series changes. All that quilt and git am need of a tree, in a second instead
+# of a minute.
 base_files() {
 	mkdir -p "$1"
-	touched M | xargs -d '\n' git -C "$tree" archive refs/tags/base | tar -x -C "$1"
+	touched M | xargs -d '\n' git -C "$tree" archive "${2-refs/tags/base}" | tar -x -C "$1"
+}
+
+# mended_base: prints the commit of the last fix of mainline (00xx).
+mended_base() {
+	tgit rev-list --reverse refs/tags/base..refs/heads/perfctr |
+		sed -n "$(entries "$series" | grep -c '/00')p"
 }
 
 with_git_am() {
