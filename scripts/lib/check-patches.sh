@@ -241,6 +241,19 @@ mutants() {
 	for m in "$root"/kunit-tests/mutants/*.patch; do
 		tgit apply --check --cached "$m" 2>&1 | sed "s|^|${m#"$root/"}: |"
 	done
+	# A test that has another name now would never fail.
+	touched A | grep -E '\.(c|h|sh)$' | xargs -d '\n' cat | sed -nE \
+		-e 's/^TEST_F[A-Z_]*\((\w+), *(\w+).*/\1.\2/p' -e 's/^TEST[A-Z_]*\((\w+).*/global.\1/p' \
+		-e 's/^FIXTURE_VARIANT_ADD\((\w+), *(\w+).*/\1.\2./p' \
+		-e 's/^\s*KUNIT_CASE[A-Z_]*\((\w+).*/\1/p' -e 's/^(\w+)\(\)$/\1/p' >"$tmp/tests"
+	grep -E '^Caught-by: .*\<(kunit|selftest|kmemleak) ' "$root"/kunit-tests/mutants/*.patch |
+		sed -E "s|^$root/([^:]*):.* (kunit \w+\.)?|\1 |
+			s/ (\w+)\.(\w+)\.(\w+)$/ \1.\2. \1.\3/" |
+		while read -r m test; do
+			for test in $test; do
+				grep -qxF -e "$test" "$tmp/tests" || echo "$m: there is no test $test"
+			done
+		done
 }
 
 system_calls() {
