@@ -244,7 +244,8 @@ programs() {
 }
 
 # installed ARCH: compiles a program in C, and on x86-64 one in C++, as its author
-# would: with the directories that a compiler for ARCH looks into, below DESTDIR.
+# would: with the directories that a compiler for ARCH looks into, below DESTDIR. Where
+# perfctr 2.7 was, also one for its library.
 installed() {
 	local c gcc=${user_cross[$1]}gcc include=$out/user-$1/root/usr/include
 	local -a compilers=("$gcc -xc -std=gnu99")
@@ -254,4 +255,10 @@ installed() {
 		$c -Wall -Wextra -Werror -c -o /dev/null -I "$include" \
 			-I "$include/$("$gcc" -print-multiarch)" "$lib/check-installed.c" || true
 	done
+	[[ $1 =~ ^(x86_64|i386|ppc) ]] || return 0
+	"$gcc" -xc -std=gnu99 -Wall -Wextra -Werror -c -o /dev/null -I "$include/perfctr-2.7" \
+		-I "$include" -I "$include/$("$gcc" -print-multiarch)" - <<-'END' || true
+		#include <libperfctr.h>
+		int main(void) { return !vperfctr_open(); }
+	END
 }
