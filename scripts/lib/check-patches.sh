@@ -213,7 +213,7 @@ checkpatch() {
 	mapfile -t patches < <(for b in "${bases[@]}"; do entries "$(series_of "$b")"; done |
 		sort -u | sed "s|^|$root/|" | xargs -d '\n' ls -S)
 	for f in "${patches[@]}"; do
-		key="$rules $f $(sha256sum <"$f")"
+		key="$rules ${f#"$root/"} $(sha256sum <"$f")"
 		kept+=("$dir/${f##*/}")
 		[[ -f ${kept[-1]} && $(head -n 1 "${kept[-1]}") == "$key" ]] || again+=("$key" "$f")
 	done
