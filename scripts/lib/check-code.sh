@@ -248,16 +248,16 @@ programs() {
 # perfctr 2.7 was, also one for its library.
 installed() {
 	local c gcc=${user_cross[$1]}gcc include=$out/user-$1/root/usr/include
-	local -a compilers=("$gcc -xc -std=gnu99")
+	local -a compilers=("$gcc -xc -std=gnu99") flags
+	flags=(-Wall -Wextra -Werror -c -o /dev/null -I "$include" -I "$include/$("$gcc" -print-multiarch)")
 	[[ $1 != x86_64 ]] || compilers+=("g++ -xc++")
 	for c in "${compilers[@]}"; do
 		# shellcheck disable=SC2086 # a command
-		$c -Wall -Wextra -Werror -c -o /dev/null -I "$include" \
-			-I "$include/$("$gcc" -print-multiarch)" "$lib/check-installed.c" || true
+		$c "${flags[@]}" "$lib/check-installed.c" || true
 	done
 	[[ $1 =~ ^(x86_64|i386|ppc) ]] || return 0
-	"$gcc" -xc -std=gnu99 -Wall -Wextra -Werror -c -o /dev/null -I "$include/perfctr-2.7" \
-		-I "$include" -I "$include/$("$gcc" -print-multiarch)" - <<-'END' || true
+	# shellcheck disable=SC2086 # a command
+	${compilers[0]} -I "$include/perfctr-2.7" "${flags[@]}" - <<-'END' || true
 		#include <libperfctr.h>
 		int main(void) { return !vperfctr_open(); }
 	END

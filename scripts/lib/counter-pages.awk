@@ -25,9 +25,6 @@ function row(what, label,	i, text) {
 
 # What one of the values costs: of the text and the copy one of a CPU, of /proc the sum of all.
 function each(what, label,	i, text) {
-	values["diskstats", 512] = values["diskstats", 64]
-	values["text", 512] = 512 / 64 * values["text", 64]
-	values["copy", 512] = 512 / 64 * values["copy", 64]
 	text = "| " label " |"
 	for (i = 1; i <= 4; i++)
 		text = text sprintf(" %.1f |", cost(what, cpus[i]) / values[what, cpus[i]])
@@ -63,6 +60,9 @@ END {
 	print factor("pages", "text / counter_pages_read()")
 	print factor("copy", "text / counter_pages_copy()")
 	print ""
+	values["diskstats", 512] = values["diskstats", 64]
+	values["text", 512] = 512 / 64 * values["text", 64]
+	values["copy", 512] = 512 / 64 * values["copy", 64]
 	print "| one value, instructions | 1 CPU | 8 CPUs | 64 CPUs | 512 CPUs (reckoned) |"
 	print "|---|---|---|---|---|"
 	print each("diskstats", "/proc/diskstats: one number, mostly a sum over all CPUs")
