@@ -206,7 +206,7 @@ checkpatch() {
 	dictionary=$(dpkg -L codespell | grep '/dictionary\.txt$')
 	rules=$({
 		tip refs/tags/base
-		dpkg-query -W
+		dpkg-query -W perl codespell python3 python3-ply python3-git
 		touched AM | grep '^include/' | xargs grep -ohE '\w*([A-Z][a-z]|[a-z][A-Z])\w*' | sort -u
 	} | sha256sum)
 	# The largest first, so that no processor is left with it at the end.
