@@ -18,9 +18,9 @@ series_and_files() {
 	diff <(cat <(entries series) <(entries series-7.3) | sort -u) <(all_patches) |
 		sed -n 's/^</named in a series, but not there:/p; s/^>/in no series:/p'
 	# The same patches in the same order; a file that differs by base says so. Fixes
-	# of mainline (00xx) may be for the older one only.
+	# of mainline (00xx) may be for the older one only, tests for the newer.
 	diff <(entries series | sed '/\/00.*-6\.12\.patch$/d; s/-6\.12\.patch$/.patch/') \
-		<(entries series-7.3 | sed 's/-7\.3\.patch$/.patch/') |
+		<(entries series-7.3 | sed '/^kunit-tests.*-7\.3\.patch$/d; s/-7\.3\.patch$/.patch/') |
 		sed -n 's/^</only in series:/p; s/^>/only in series-7.3:/p'
 	local f
 	for f in $(entries series | grep -e '/0[1-9].*-6\.12\.patch$'); do
@@ -238,7 +238,7 @@ mutants() {
 	rm -f "$GIT_INDEX_FILE"
 	touched AM | xargs -d '\n' git -C "$tree" ls-tree refs/heads/perfctr |
 		tgit update-index --index-info
-	for m in "$root"/kunit-tests/mutants/*.patch; do
+	for m in $(mutants_of "$series"); do
 		tgit apply --check --cached "$m" 2>&1 | sed "s|^|${m#"$root/"}: |"
 	done
 	# A test that has another name now would never fail.
@@ -246,7 +246,7 @@ mutants() {
 		-e 's/^TEST_F[A-Z_]*\((\w+), *(\w+).*/\1.\2/p' -e 's/^TEST[A-Z_]*\((\w+).*/global.\1/p' \
 		-e 's/^FIXTURE_VARIANT_ADD\((\w+), *(\w+).*/\1.\2./p' \
 		-e 's/^\s*KUNIT_CASE[A-Z_]*\((\w+).*/\1/p' -e 's/^(\w+)\(\)$/\1/p' >"$tmp/tests"
-	grep -E '^Caught-by: .*\<(kunit|selftest|kmemleak) ' "$root"/kunit-tests/mutants/*.patch |
+	mutants_of "$series" | xargs grep -HE '^Caught-by: .*\<(kunit|selftest|kmemleak) ' |
 		sed -E "s|^$root/([^:]*):.* (kunit \w+\.)?|\1 |
 			s/ (\w+)\.(\w+)\.(\w+)$/ \1.\2. \1.\3/" |
 		while read -r m test; do

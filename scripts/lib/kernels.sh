@@ -38,6 +38,14 @@ series_of() {
 # entries SERIES: the files that a series names, in order.
 entries() { sed -e 's/[[:space:]]*#.*//' -e '/^[[:space:]]*$/d' "$root/$1"; }
 
+# mutants_of SERIES: the bugs of kunit-tests/mutants in what only 7.3 has, for its series;
+# or the others.
+mutants_of() {
+	local invert=()
+	[[ $1 == series-7.3 ]] || invert=(-v)
+	printf '%s\n' "$root"/kunit-tests/mutants/*.patch | grep ${invert[@]+"${invert[@]}"} -e '-7\.3\.patch$'
+}
+
 # tgit: git in the tree. The user's git settings must not change what a tree or a patch looks like.
 tgit() {
 	# shellcheck disable=SC2154 # the caller's
