@@ -177,6 +177,20 @@ fragment() {
 	die "no config fragment \"$1\"; $root/kconfig-fragments has: $(cd "$root/kconfig-fragments" && echo *)"
 }
 
+# use_config FRAGMENT...: $fragments become the files of these and of the caller's
+# --config, whose names are the $suffix of what is built with them.
+# shellcheck disable=SC2154 # config is the caller's
+use_config() {
+	local f
+	fragments=() suffix=''
+	for f in "$@" ${config[@]+"${config[@]}"}; do
+		fragments+=("$(fragment "$f")")
+	done
+	for f in ${config[@]+"${config[@]}"}; do
+		suffix+=-$(basename "$f" .config)
+	done
+}
+
 # configure OUT ARCH FRAGMENT...
 # Everything off but what the fragments ask for; a later one overrides an
 # earlier one. What was asked for and did not come about is left, one option a
