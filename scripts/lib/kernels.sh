@@ -72,8 +72,7 @@ touched() {
 }
 
 # sources ARCH [FILTER]: those .c files among them that a kernel of ARCH has. The
-# PMUs in drivers/perf are arm64's and RISC-V's. The perf hard lockup detector needs an NMI, which
-# is another build elsewhere than on x86.
+# PMUs in drivers/perf are arm64's and RISC-V's.
 sources() {
 	touched "${2:-AM}" | awk -v own="arch/${source_arch[$1]}/" -v arch="$1" '
 		!/\.c$/ || /^(Documentation|samples|tools)\// { next }
@@ -81,7 +80,6 @@ sources() {
 		/^drivers\/perf\/arm/ && own != "arch/arm64/" { next }
 		/^drivers\/perf\/riscv/ && own != "arch/riscv/" { next }
 		/_fred\.c$/ && arch != "x86_64" { next }
-		/watchdog_perf\.c$/ && own != "arch/x86/" { next }
 		{ print }'
 }
 
