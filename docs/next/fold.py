@@ -484,23 +484,23 @@ def fold(a):
     def warn(t):
         if t not in warns:
             warns.append(t)
-    ser = Series(git, a.base, a.old)
-    n = ser.n
+    srs = Series(git, a.base, a.old)
+    n = srs.n
     new_tree = git.run('rev-parse', a.new + '^{tree}').strip()
     flt = Filter(a.sed)
-    delta0 = raw_diff(git, ser.old, new_tree)
-    st = ser.states(delta0)
+    delta0 = raw_diff(git, srs.old, new_tree)
+    st = srs.states(delta0)
     st = filtered(git, st, flt, warn)
     if a.new_sed:
         # NEW is filtered here, for the files of the series and of the change
         want = {}
-        for e in git.run('ls-tree', '-r', '-z', new_tree, '--', *sorted(set(ser.states(delta0)))).split('\0'):
+        for e in git.run('ls-tree', '-r', '-z', new_tree, '--', *sorted(set(srs.states(delta0)))).split('\0'):
             if e:
                 meta, p = e.split('\t', 1)
                 want[p] = tuple(meta.split()[::2])
-        fst = filtered(git, {p: [git_base(git, ser.base, p), x] for p, x in want.items()}, flt, warn)
+        fst = filtered(git, {p: [git_base(git, srs.base, p), x] for p, x in want.items()}, flt, warn)
         new = {p: v[1] for p, v in fst.items()}
-        for p in ser.states(delta0):
+        for p in srs.states(delta0):
             new.setdefault(flt.paths([p])[p], None)
         for p in st:
             new.setdefault(p, None)
@@ -535,17 +535,17 @@ def fold(a):
     place = {}
     for r in a.place:
         f, pre = r.split('=', 1)
-        place[f] = ser.number(pre)
+        place[f] = srs.number(pre)
     land = []
     for r in a.land:
         m = re.match(r'([^:]+):(?:/(.*)/|(\d+))=(.*)$', r)
         if not m:
             sys.exit(f'--land {r}: FILE:LINE=SUBJECT or FILE:/REGEX/=SUBJECT')
-        land.append([m[1], m[2] and re.compile(m[2].encode(), re.M), m[3] and int(m[3]), ser.number(m[4]), r, 0])
+        land.append([m[1], m[2] and re.compile(m[2].encode(), re.M), m[3] and int(m[3]), srs.number(m[4]), r, 0])
     fixes = {}
     for r in a.fix:
         m = re.match(r'(.*):([^:=]+)=(.+)$', r)
-        fixes[(ser.number(m[1]), m[2])] = open(m[3], 'rb').read()
+        fixes[(srs.number(m[1]), m[2])] = open(m[3], 'rb').read()
     group = {}
     gap = 0
     for g in a.group:
@@ -554,7 +554,7 @@ def fold(a):
             group[f] = int(x)
         else:
             gap = int(g)
-    drop = {ser.number(d) for d in a.drop}
+    drop = {srs.number(d) for d in a.drop}
 
     origin, churn_old = provenance(git, st)
     homeless, res = [], {}
@@ -586,7 +586,7 @@ def fold(a):
         print('These files of NEW have no place in the series (--place FILE=SUBJECT, --rename, --split):')
         for h in homeless:
             print('   ', h)
-        cand = git.run('diff-tree', '-r', '-M30%', '-C30%', '--diff-filter=RC', '--name-status', ser.old, new_tree)
+        cand = git.run('diff-tree', '-r', '-M30%', '-C30%', '--diff-filter=RC', '--name-status', srs.old, new_tree)
         if cand:
             print('git sees as renamed or copied:\n' + cand)
         sys.exit(2)
@@ -677,13 +677,13 @@ def fold(a):
         have = git.lines(res[q][n][1]) if res[q][n] else []
         want = git.lines(new[q][1]) if new[q] else []
         cnt = sum(1 for l in difflib.unified_diff(have, want, n=0) if l[:1] in (b'+', b'-'))
-        rep.append(f'leftover {q} in {last} "{ser.subject(last)}": {cnt} lines')
+        rep.append(f'leftover {q} in {last} "{srs.subject(last)}": {cnt} lines')
         for i in range(last, n + 1):
             res[q][i] = new[q]
     # write the commits
     out, prevstate, emitted, pending = [], {q: v[0] for q, v in res.items()}, 0, []
     br = a.branch if a.branch.startswith('refs/') else 'refs/heads/' + a.branch
-    stream = [f'reset {br}\nfrom {ser.base}\n'.encode()]
+    stream = [f'reset {br}\nfrom {srs.base}\n'.encode()]
     mark_of = {}
     for i in range(1, n + 1):
         ops = []
@@ -691,13 +691,13 @@ def fold(a):
             if v[i] != prevstate[q]:
                 ops.append((q, v[i]))
         if i in drop and ops and i < n:
-            warn(f'dropped {i} "{ser.subject(i)}" had {len(ops)} files left; they go to the next patch: '
+            warn(f'dropped {i} "{srs.subject(i)}" had {len(ops)} files left; they go to the next patch: '
                  + ' '.join(q for q, _ in ops))
             continue
         if not ops:
-            rep.append(f'empty, left out: {i} "{ser.subject(i)}"')
+            rep.append(f'empty, left out: {i} "{srs.subject(i)}"')
             continue
-        info = ser.info[i - 1]
+        info = srs.info[i - 1]
         msg = info['msg']
         if flt.script:
             msg = flt.one(':message', msg)
@@ -733,7 +733,7 @@ def fold(a):
 
     print(f'{n} patches, {emitted} written to {a.branch}; '
           f'{sum(len(h) for h in hunks.values())} hunks of {len(work)} files')
-    print(f'old: {ser.old[:12]}  new tree {new_tree[:12]}  out tree {tip_tree[:12]}: '
+    print(f'old: {srs.old[:12]}  new tree {new_tree[:12]}  out tree {tip_tree[:12]}: '
           + ('the same' if tip_tree == new_tree else 'NOT the same' + (' (expected with --new-sed)' if a.new_sed else '')))
     if tip_tree != new_tree and not a.new_sed:
         print(git.run('diff-tree', '-r', '--name-status', new_tree, tip_tree))
@@ -744,7 +744,7 @@ def fold(a):
     for e in land:
         if e[5] != 1:
             print(f'--land {e[4]}: {e[5]} hunks')
-    sub = lambda i: f'{i:3} {ser.subject(i)}'
+    sub = lambda i: f'{i:3} {srs.subject(i)}'
     byp = collections.defaultdict(lambda: collections.defaultdict(list))
     for (q, k), i in landed_at.items():
         byp[i][q].append(k)
@@ -774,7 +774,7 @@ def fold(a):
     print(f'  in all: kept ours {tot["ours"]}, by words {tot["words"]}')
     print('\nNew churn (lines that the first patch adds and the second changes or deletes, and did not before):')
     for q, i, j, more in extra:
-        print(f'  {q}: {len(more)} lines of {i} "{ser.subject(i)}" in {j} "{ser.subject(j)}"')
+        print(f'  {q}: {len(more)} lines of {i} "{srs.subject(i)}" in {j} "{srs.subject(j)}"')
         if a.verbose:
             for l in more:
                 print('      |' + l.decode('utf-8', 'replace').rstrip('\n'))

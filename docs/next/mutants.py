@@ -75,15 +75,15 @@ for m in sorted(glob.glob(src + '/*.patch')):
                            input=''.join(f'{v[k][0]} {v[k][1]}\t{p}\n' for p, v in st.items() if v[k]).encode())
             trees.append(subprocess.run(['git', '-C', repo, 'write-tree'], env=e, check=True,
                                         stdout=subprocess.PIPE).stdout.decode().strip())
-        nd = git('diff-tree', '-p', '--no-renames', '--abbrev=12', trees[0], trees[1])
+        newdiff = git('diff-tree', '-p', '--no-renames', '--abbrev=12', trees[0], trees[1])
         od = re.sub(r'^index .*\n', '', diff, flags=re.M)
         # as it was written: with or without "diff" and "index" lines
         if 'index ' not in diff:
-            nd = re.sub(r'^index .*\n', '', nd, flags=re.M)
+            newdiff = re.sub(r'^index .*\n', '', newdiff, flags=re.M)
         if not re.search(r'^diff --git', diff, re.M):
-            nd = re.sub(r'^diff --git.*\n', '', nd, flags=re.M)
-        same_body = re.sub(r'^@@.*|^index.*|^diff.*', '', nd, flags=re.M) == re.sub(r'^@@.*|^index.*|^diff.*', '', diff, flags=re.M)
-        new = words.filter_text(':message', head) + sep + (diff if same_body else nd)
+            newdiff = re.sub(r'^diff --git.*\n', '', newdiff, flags=re.M)
+        same_body = re.sub(r'^@@.*|^index.*|^diff.*', '', newdiff, flags=re.M) == re.sub(r'^@@.*|^index.*|^diff.*', '', diff, flags=re.M)
+        new = words.filter_text(':message', head) + sep + (diff if same_body else newdiff)
         shutil.copy(idx + '0', idx)
     if new != text:
         changed += 1

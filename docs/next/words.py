@@ -566,7 +566,7 @@ def filter_text(path, s):
         n = WORD.sub(lambda m: W.get(m[0], m[0]) if re.match(r'perfctr_|armpmu_|riscv_pmu_', m[0]) else m[0], s)
         n = re.sub(r'\b(hw_events->)started\b', r'\1set_up', n)
         if re.match(r'include/linux/perf/|drivers/perf/(arm_pmu\.c|riscv)', path):
-            n = re.sub(r'(\bu(?:32|64)\s+)started;', r'\1set_up;', n)
+            n = re.sub(r'(\b_up(?:32|64)\s+)started;', r'\1set_up;', n)
             n = re.sub(r'@started:', '@set_up:', n)
         if n == s:
             return s
