@@ -100,6 +100,9 @@ perfctr_riscv_set_started       perfctr_riscv_note_set_up
 sim_set_started                 sim_note_set_up
 armpmu_set_started              armpmu_note_set_up
 riscv_pmu_set_started           riscv_pmu_note_set_up
+armpmu_lease_started            armpmu_lease_set_up
+riscv_pmu_lease_started         riscv_pmu_lease_set_up
+riscv_pmu_started               riscv_pmu_set_up
 
 perfctr_x86_scrub               perfctr_x86_hide_from
 perfctr_x86_scrub_cpu           perfctr_x86_hide_here
@@ -214,9 +217,83 @@ KERNEL_PHRASES = [
     ('must have a reservation', 'must hold counters'),
     ('* Reserve the counters of a control', '* Take the counters of a control'),
     ('A revocation clears reserved first', 'A revocation clears held first'),
+    ('What ends the reservation of one object drops its reference:', 'A reference ends when its object stops holding counters: at'),
+    ('@reserved: its new reservation', '@held: what it holds from now on'),
+    ('@held: its new reservation', '@held: what it holds from now on'),
+    ('the reservation before, for vperfctr_put_held()', 'what it held before, for vperfctr_put_held()'),
+    ('its reservation before, for vperfctr_put_held()', 'what it held before, for vperfctr_put_held()'),
+    ('finds its parent without a\n\t\t * reservation.', 'finds that its parent\n\t\t * holds none.'),
+    ('true if it had a reservation, which the caller has to release', 'true if it held counters, which the caller has to give back'),
+    ('true if there was a reservation, which the caller has to release', 'true if it held counters, which the caller has to give back'),
+    ('counters that are reserved for the control, 0 for none', 'counters that are held for the control, 0 for none'),
     ('Catches hardware that is reserved when no thread counts, or is not released,',
      'Catches hardware that is claimed when no thread counts, or is not given back,'),
 ]
+
+
+# Text of messages, documents and tests.
+TEXT_PHRASES = [
+    ('The reservation of an object changes under its map_lock, and the caller\n'
+     'that clears it releases it, so it is released once. Revoking clears it,\n',
+     'What an object holds changes under its map_lock, and the caller that\n'
+     'clears it gives it back, so that happens once. Revoking clears it,\n'),
+    ('takes a reservation of its own before it gives the old one back. A\n',
+     'takes its own counters before it gives the old ones back. A\n'),
+    ('A thread has reserved the hardware or has not, and', 'A thread holds the hardware or does not, and'),
+    ('Note for each object which counters it has reserved. Tell', 'Note for each object which counters it holds. Tell'),
+    ('tells what is reserved, because', 'tells what is claimed, because'),
+    ('affinity, reservation,\n', 'affinity, claims,\n'),
+    ('Catches a reservation that is released twice or never when', 'Catches counters that are given back twice or never when'),
+    ('Catches a reservation of counters for the TSC, which needs none', 'Catches counters that are taken for the TSC, which needs none'),
+    ('A refused reservation counts as one', 'A refused claim counts as one'),
+    ('owner and tid, reservation |', 'owner and tid, what it holds |'),
+    ('  reservation is given back at once,', '  counters are given back at once,'),
+    ('(allocation,\nreservation, affinity)', '(allocation,\ntaking counters, affinity)'),
+    ('`revoked`, `reserved` = 0', '`revoked`, `held` = 0'),
+    ("its parent's `reserved`;", "its parent's `held`;"),
+    ('only then the reservation released:', 'only then the counters are put:'),
+    ('reserve and release raced', 'claim and unclaim raced'),
+    ('| common; reserve leaves nothing', '| common; claim leaves nothing'),
+    ('perf events keep reserve from it', 'perf events keep claim from it'),
+    ('on each CPU after reserve; with', 'on each CPU after claim; with'),
+    ('needs_privilege, reserve and release with perf_events', 'needs_privilege, claim and unclaim with perf_events'),
+    ('family.c -> reserve.c -> page.c -> run.c -> overflow.c -> object.c', 'family.c -> holders.c -> page.c -> run.c -> books.c -> object.c'),
+    # sysfs: owner (who has the PMU) and threads (a list), which differed by an s
+    ('files but "holders" and "revoke"', 'files but "threads" and "revoke"'),
+    ('``holders`` and ``revoke``', '``threads`` and ``revoke``'),
+    ('``holder``          What', '``owner``           What'),
+    ('\n.I holder\n', '\n.I owner\n'),
+    ('the page, the control and the list of\n * holders do not tell', 'the page, the control and the list of\n * threads do not tell'),
+]
+
+
+def owner_and_threads(path, s):
+    """The files of sysfs."""
+    s = re.sub(r'(/sys/kernel/perfctr/|SYSFS "/?)(holders?)\b', lambda m: m[1] + ('owner' if m[2] == 'holder' else 'threads'), s)
+    if path == 'kernel/perfctr/sysfs.c':
+        for a, b in (('holder_show', 'owner_show'), ('holders_show', 'threads_show'), ('holder_attr', 'owner_attr'),
+                     ('holders_attr', 'threads_attr'), ('holders_list', 'threads_list'), ('show_holder', 'show_thread'),
+                     ('HOLDERS_ROOM', 'THREADS_ROOM')):
+            s = re.sub(r'\b' + a + r'\b', b, s)
+        s = re.sub(r'(__ATTR_\w+\()(holders?)\b', lambda m: m[1] + ('owner' if m[2] == 'holder' else 'threads'), s)
+    elif re.match(r'tools/perfctr/(doctor|info|select)\.c|tools/perfctr/perfex\.h|tools/perfctr/lib/error\.c|'
+                  r'tools/testing/selftests/perfctr/(fault_test\.c|perfctr_test\.h)', path):
+        s = re.sub(r'\bget_holder\b', 'get_owner', s)
+        s = re.sub(r'\bholder\b', 'owner', s)
+    elif path == 'tools/testing/selftests/perfctr/share_test.c':
+        s = re.sub(r'\bHOLDERS\b', 'THREADS', s)
+    elif path == 'tools/testing/selftests/perfctr/sysfs_test.c':
+        s = s.replace('TEST_F(sysfs, holder)', 'TEST_F(sysfs, owner)').replace('names[i], "holders")', 'names[i], "threads")')
+        m = re.search(r'(static const char \*const names\[\] = \{\n)(.*?)(\n\t\};)', s, re.S)
+        if m and '"holder' in m[2]:
+            names = sorted({'"holder"': '"owner"', '"holders"': '"threads"'}.get(n, n) for n in re.findall(r'"\w+"', m[2]))
+            lines = ['']
+            for n in names:
+                if lines[-1] and 16 + len(lines[-1]) + len(n) + 2 > 79:
+                    lines.append('')
+                lines[-1] += (' ' if lines[-1] else '') + n + ','
+            s = s[:m.start(2)] + '\n'.join('\t\t' + l for l in lines) + s[m.end(2):]
+    return s
 
 
 DOC_PHRASES = [
@@ -323,6 +400,8 @@ def chunk(path, c):
 def kernel_c(path, s):
     for a, b in KERNEL_PHRASES:
         s = s.replace(a, b)
+    s = s.replace('struct vperfctr_held held = { .counters = reserved };', 'struct vperfctr_held new = { .counters = reserved };')
+    s = s.replace('*before = __vperfctr_set_reserved(perfctr, held);', '*before = __vperfctr_set_reserved(perfctr, new);')
     lines = s.split('\n')
     out = []
     for a, b in chunks(lines):
@@ -550,6 +629,9 @@ def fields(old, new):
 
 
 def filter_text(path, s):
+    for a, b in TEXT_PHRASES:
+        s = s.replace(a, b)
+    s = owner_and_threads(path, s)
     if path == ':message':
         return message(s)
     base = path.rsplit('/', 1)[-1]
@@ -566,8 +648,10 @@ def filter_text(path, s):
         n = WORD.sub(lambda m: W.get(m[0], m[0]) if re.match(r'perfctr_|armpmu_|riscv_pmu_', m[0]) else m[0], s)
         n = re.sub(r'\b(hw_events->)started\b', r'\1set_up', n)
         if re.match(r'include/linux/perf/|drivers/perf/(arm_pmu\.c|riscv)', path):
-            n = re.sub(r'(\b_up(?:32|64)\s+)started;', r'\1set_up;', n)
+            n = re.sub(r'(\b[u](?:32|64)\s+)started;', r'\1set_up;', n)
             n = re.sub(r'@started:', '@set_up:', n)
+            n = n.replace('counters that are started; the same', 'counters that are set up; the same')
+            n = re.sub(r'(\*\t)started on any CPU', r'\1set up on any CPU', n)
         if n == s:
             return s
         lo, ln = s.split('\n'), n.split('\n')

@@ -70,7 +70,7 @@ sparse_c2() {
 # 64 bits have no static calls (arm64's of 7.3 are for kernels of clang with CFI),
 # and so no way to call a driver but through a pointer.
 switch_path() {
-	local -a objects=(kernel/perfctr/{run,overflow,page,reserve,object,cpu}.o arch/x86/kernel/cpu/perfctr/{core,tsc}.o)
+	local -a objects=(kernel/perfctr/{run,books,page,holders,object,driver}.o arch/x86/kernel/cpu/perfctr/{core,tsc}.o)
 	# With KUnit, but without the suites: these put pointers wherever a test may
 	# want to look in, and nothing else is to.
 	out=$cache/build/$name-x86_64-check-path
