@@ -26,9 +26,9 @@ function visit(f, path,    i, n, to, k) {
 	if (f ~ /printk/) print "a message:" path
 	# Out of line parts, and the drivers behind a static call.
 	if (f ".cold" in known) visit(f ".cold", path)
-	if (sub(/^__SCT__perfctr_cpu/, "", f)) {
+	if (sub(/^__SCT__perfctr_driver/, "", f)) {
 		for (k in known)
-			if (substr(k, length(k) - length(f) + 1) == f && k !~ /^perfctr_cpu/) {
+			if (substr(k, length(k) - length(f) + 1) == f && k !~ /^perfctr_driver/) {
 				visit(k, path)
 				drivers++
 			}
