@@ -2,15 +2,14 @@
 """words-split.py REPO BASE OLD BRANCH: the series BASE..OLD with the names and files of next.patch.
 
 Each commit is written again, with the same message (filtered), author and dates:
- - names: words-sed.py
+ - names: words_sed.py
  - kernel/perfctr/internal.h becomes driver.h, lease.h and vperfctr.h
  - lease.c gives what chooses counters to choose.c, and lease_preferred() takes its place
  - include/linux/perfctr_{sim,kunit}.h move to kernel/perfctr/tests, with -I in the Makefiles
 Text that has been through this stays as it is, so it can also be used on a tip that is partly so.
 """
 import os, re, subprocess, sys, tempfile
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-sed = __import__('importlib').import_module('words-sed')
+import words_sed as sed
 repo, base, old, branch = sys.argv[1:5] if __name__ == '__main__' else [sys.argv[1]] + [''] * 3
 
 
@@ -166,7 +165,7 @@ def transform(path, text, has_lease):
 
 
 def main():
-    idx = tempfile.mktemp(prefix='l3')
+    idx = tempfile.mktemp(prefix='words')
     env = dict(os.environ, GIT_INDEX_FILE=idx)
     commits = git('rev-list', '--reverse', f'{base}..{old}').decode().split()
     basec = git('rev-parse', base + '^{commit}').decode().strip()

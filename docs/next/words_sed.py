@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The renames of house.md 1 in perfctr's files, as a filter of fold.py (--sed).
 
-  l3-sed.py PATH <contents     l3-sed.py :paths <names     l3-sed.py :message <text
+  words_sed.py PATH <contents     words_sed.py :paths <names     words_sed.py :message <text
 
 A filtered text stays as it is. Names that are given to another function (x86's
 event_counters, powerpc's write_reg and put_off) change only where the name of the one
