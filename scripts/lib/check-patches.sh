@@ -15,14 +15,17 @@ repo_files() {
 all_patches() { find patches kunit-tests -maxdepth 1 -name '*.patch' | sort; }
 
 series_and_files() {
+	local f
 	diff <(cat <(entries series) <(entries series-7.3) | sort -u) <(all_patches) |
 		sed -n 's/^</named in a series, but not there:/p; s/^>/in no series:/p'
 	# The same patches in the same order; a file that differs by base says so. Fixes
 	# of mainline (00xx) may be for the older one only, tests for the newer.
-	diff <(entries series | sed '/\/00.*-6\.12\.patch$/d; s/-6\.12\.patch$/.patch/') \
+	diff <(entries series | while read -r f; do
+		[[ $f == */00*-6.12.patch && ! -f ${f%-6.12.patch}-7.3.patch ]] ||
+			echo "${f/%-6.12.patch/.patch}"
+	done) \
 		<(entries series-7.3 | sed '/^kunit-tests.*-7\.3\.patch$/d; s/-7\.3\.patch$/.patch/') |
 		sed -n 's/^</only in series:/p; s/^>/only in series-7.3:/p'
-	local f
 	for f in $(entries series | grep -e '/0[1-9].*-6\.12\.patch$'); do
 		diff <(grep -m 1 '^Subject:' "$f") \
 			<(grep -m 1 '^Subject:' "${f%-6.12.patch}-7.3.patch") ||

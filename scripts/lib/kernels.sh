@@ -79,6 +79,7 @@ sources() {
 		/^arch\// && index($0, own) != 1 { next }
 		/^drivers\/perf\/arm/ && own != "arch/arm64/" { next }
 		/^drivers\/perf\/riscv/ && own != "arch/riscv/" { next }
+		/\/hold\.c$/ && own != "arch/x86/" && own != "arch/arm64/" { next }
 		/_fred\.c$/ && arch != "x86_64" { next }
 		{ print }'
 }
