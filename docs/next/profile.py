@@ -11,7 +11,8 @@ emulator's trace shows. Prints instructions for each function of the kernel, per
 MODE is vread, vstop (stop and start), vopen (open to close), vfork, vover (overflow),
 vsleep, vsleepm (mapped), or pstop and pover for perf's; N counters. With "take" it prints,
 and traces nothing: what taking N counters from perf and giving them back take, and the
-function call interrupts of each CPU (CPUS=4 in the environment).
+function call interrupts of each CPU (CPUS=4 in the environment). With "forks" PROGRAM is
+forks.c, linked statically, with CPUS=4.
 """
 import bisect
 import collections
@@ -49,10 +50,10 @@ else:
                "-device", "virtconsole,chardev=job"]
     console, image, nm = "ttyAMA0", "arch/arm64/boot/Image", "aarch64-linux-gnu-nm"
 machine[0] = f"{emulator}/{machine[0]}"
-icount = ["-icount", "shift=0,sleep=off"] if cpus == "1" else []
+icount = ["-icount", "shift=0,sleep=off"] if cpus == "1" or mode == "forks" else []
 guest = subprocess.Popen(
     machine + icount +
-    ["-accel", "tcg,thread=single", "-smp", cpus, "-m", "512", "-display", "none",
+    ["-accel", "tcg,thread=single", "-smp", cpus, "-m", "1024", "-display", "none",
      "-chardev", "stdio,id=job,signal=off", "-nodefaults", "-no-reboot",
      "-monitor", f"unix:{tmp}/monitor,server,nowait", "-D", f"{tmp}/trace",
      "-kernel", f"{out}/{image}", "-initrd", f"{tmp}/initramfs",
@@ -70,7 +71,7 @@ def wait_for(word):
         said += more
 
 
-if mode == "take":
+if mode in ("take", "forks"):
     wait_for(b"DONE")
     guest.kill()
     sys.exit(said.decode())
