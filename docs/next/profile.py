@@ -12,7 +12,7 @@ MODE is vread, vstop (stop and start), vopen (open to close), vfork, vover (over
 vsleep, vsleepm (mapped), or pstop and pover for perf's; N counters. With "take" it prints,
 and traces nothing: what taking N counters from perf and giving them back take, and the
 function call interrupts of each CPU (CPUS=4 in the environment). With "forks" PROGRAM is
-forks.c, linked statically, with CPUS=4.
+forks.c (forks.patch), linked statically, with CPUS=4.
 """
 import bisect
 import collections
