@@ -140,7 +140,7 @@ off_is_unchanged() {
 # data: longer names of files move them. Objects of RISC-V keep local labels.
 instructions() {
 	"${kernel_cross[$1]}objdump" -drw --no-show-raw-insn "$2" | sed -E '1,3d; /^[0-9a-f]+ <|^ /!d;
-		/^[0-9a-f]+ <\.L[0-9]+>:/d; s/\.L[0-9]+([-+]0x[0-9a-f]+)?/.L/g
+		/^[0-9a-f]+ <\.L[0-9]+>:/d; s/\.LC?[0-9]+([-+]0x[0-9a-f]+)?/.L/g
 		s/\.[0-9]+([-+ ]|$)/\1/g; s/(__UNIQUE_ID_[a-z_]+)[0-9]+/\1/g
 		/ R_[A-Z0-9_]+[[:space:]]+\.(bss|data|rodata|discard)/s/[-+$]?0x[0-9a-f]+//g'
 }

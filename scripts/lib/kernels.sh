@@ -72,13 +72,15 @@ touched() {
 }
 
 # sources ARCH [FILTER]: those .c files among them that a kernel of ARCH has. The
-# PMUs in drivers/perf are arm64's and RISC-V's.
+# PMUs in drivers/perf are arm64's and RISC-V's, and x86 alone has the detector of
+# lockups on an event of perf, as it is configured here.
 sources() {
 	touched "${2:-AM}" | awk -v own="arch/${source_arch[$1]}/" -v arch="$1" '
 		!/\.c$/ || /^(Documentation|samples|tools)\// { next }
 		/^arch\// && index($0, own) != 1 { next }
 		/^drivers\/perf\/arm/ && own != "arch/arm64/" { next }
 		/^drivers\/perf\/riscv/ && own != "arch/riscv/" { next }
+		/\/watchdog_perf\.c$/ && own != "arch/x86/" { next }
 		/\/hold\.c$/ && own != "arch/x86/" && own != "arch/arm64/" { next }
 		/_fred\.c$/ && arch != "x86_64" { next }
 		{ print }'
