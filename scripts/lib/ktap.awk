@@ -6,6 +6,7 @@
 # Results of a test program are indented by "# "; a program without any, or one
 # that failed although all of them passed, counts itself. What was planned and
 # did not run has failed. The runner prints a plan for each collection of programs.
+# What a test said of its failure goes with it, because CI keeps the end alone.
 
 function close_plan(where) {
 	if (plan > seen) {
@@ -17,7 +18,11 @@ function bad(what) { fail++; fails = fails "\n  FAILED: " what }
 function result(line) {
 	if (line ~ /# SKIP/) { skip++; skips = skips "\n  skipped: " line }
 	else if (line ~ /^ok/) pass++
-	else bad(line)
+	else { bad(line); fails = fails said }
+	said = ""
+}
+/^# # [a-z0-9_]+\.[ch]:[0-9]+:/ {
+	if (length(said) < 2000) said = said "\n  FAILED:     " substr($0, 5, 300)
 }
 /^# 1\.\.[0-9]+/ { plan = substr($2, 4) + 0 }
 /^# (not )?ok [0-9]/ { seen++; if (/^# not ok/) seen_bad++; result(substr($0, 3)) }
