@@ -85,7 +85,7 @@ switch_path() {
 		awk -f "$lib/check-switch.awk"
 }
 
-# While no thread has counters, each hook is a NOP: its static key is off as it
+# While no thread or CPU has counters, each hook is a NOP: its static key is off as it
 # is compiled, and there is a key for every hook.
 hooks_are_nops() {
 	local f o site section offset hooks sites total=0 objdump=${kernel_cross[$1]}objdump
@@ -98,7 +98,7 @@ hooks_are_nops() {
 		sites=0
 		# Three relocations a site: where it is, where it may jump, its key.
 		for site in $("$objdump" -r -j __jump_table "$o" 2>/dev/null |
-			awk '/ R_/ { if (++n % 3 == 1) at = $3; else if (n % 3 == 0 && $3 ~ /^perfctr_users/) print at }'); do
+			awk '/ R_/ { if (++n % 3 == 1) at = $3; else if (n % 3 == 0 && $3 ~ /^perfctr_(users|cpus)/) print at }'); do
 			section=${site%+*} offset=${site##*+}
 			sites=$((sites + 1))
 			"$objdump" -d --no-show-raw-insn -j "$section" --start-address="$offset" \
