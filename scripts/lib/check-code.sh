@@ -98,7 +98,7 @@ hooks_are_nops() {
 		sites=0
 		# Three relocations a site: where it is, where it may jump, its key.
 		for site in $("$objdump" -r -j __jump_table "$o" 2>/dev/null |
-			awk '/ R_/ { if (++n % 3 == 1) at = $3; else if (n % 3 == 0 && $3 ~ /^perfctr_(users|cpus)/) print at }'); do
+			awk '/ R_/ { if (++n % 3 == 1) at = $3; else if (n % 3 == 0 && $3 ~ /^perfctr_(users|cpus|accounts)/) print at }'); do
 			section=${site%+*} offset=${site##*+}
 			sites=$((sites + 1))
 			"$objdump" -d --no-show-raw-insn -j "$section" --start-address="$offset" \

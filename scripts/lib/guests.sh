@@ -230,7 +230,7 @@ guest_of_configs() {
 	[[ ! $parallel ]] || accel=tcg,thread=multi
 	# shellcheck disable=SC2034 # for guest
 	[[ " ${config[*]-} " != *" nmi "* ]] || {
-		append=irqchip.gicv3_pseudo_nmi=1
+		append="${append-} irqchip.gicv3_pseudo_nmi=1"
 		qemu_options+=(-machine gic-version=3)
 	}
 	[[ " ${config[*]-} " != *" kvm "* || $arch != arm64 ]] ||
