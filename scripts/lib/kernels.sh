@@ -72,8 +72,8 @@ touched() {
 }
 
 # sources ARCH [FILTER]: those .c files among them that a kernel of ARCH has. The
-# PMUs in drivers/perf are arm64's and RISC-V's, and x86 alone has the detector of
-# lockups on an event of perf, as it is configured here.
+# PMUs in drivers/perf are arm64's and RISC-V's, x86 alone has the detector of
+# lockups on an event of perf, as it is configured here, and tasks are counted on 64 bits.
 sources() {
 	touched "${2:-AM}" | awk -v own="arch/${source_arch[$1]}/" -v arch="$1" '
 		!/\.c$/ || /^(Documentation|samples|tools)\// { next }
@@ -83,6 +83,7 @@ sources() {
 		/\/watchdog_perf\.c$/ && own != "arch/x86/" { next }
 		/\/hold\.c$/ && own != "arch/x86/" && own != "arch/arm64/" { next }
 		/_fred\.c$/ && arch != "x86_64" { next }
+		/\/usage\.c$/ && arch ~ /^(i386|ppc32)$/ { next }
 		{ print }'
 }
 
