@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * work - executes 6,000,000 instructions in hot() and 2,000,000 in warm(), and a few hundred more
+ * work - executes 600 million instructions in hot() and 200 million in warm(), and a few more
  *
  * Without a C library, which does not execute the same number of instructions in each
  * run. With frame pointers. For x86-64.
@@ -26,7 +26,7 @@ __asm__(".globl _start\n"
 	".size warm, . - warm\n"
 	".type _start, @function\n"
 	"_start:	xor %ebp, %ebp\n"
-	"	mov $100, %ebx\n"
+	"	mov $10000, %ebx\n"
 	"2:	call hot\n"
 	"	call warm\n"
 	"	dec %ebx\n"
