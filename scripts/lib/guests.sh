@@ -290,6 +290,16 @@ guest() {
 	return "$status"
 }
 
+# add_perf: Debian's perf into the guest of $tmp/root, with the libraries of this machine
+# that it is linked with.
+add_perf() {
+	local f
+	for f in /usr/bin/perf $(ldd /usr/bin/perf | grep -oE '/[^ ]+'); do
+		mkdir -p "$tmp/root$(dirname "$f")"
+		cp -L "$f" "$tmp/root$f"
+	done
+}
+
 # no_splats LOG: prints what is wrong in a kernel log, and fails if anything is.
 no_splats() {
 	local found
