@@ -196,7 +196,7 @@ excused() {
 	# kzalloc_obj() and constant sysctl tables came after 6.12, and one patch
 	# serves both.
 	[[ $name != 7.3 ]] || printf '%s kernel/perfctr/%s\n' \
-		ALLOC_WITH_SIZEOF '(object|family|holders|cpus|sets|policy|debug|samples)\.c' CONST_STRUCT '(policy|lease|samples)\.c'
+		ALLOC_WITH_SIZEOF '(object|family|holders|cpus|sets|calls|policy|debug|samples)\.c' CONST_STRUCT '(policy|lease|storm|calls)\.c'
 }
 
 # What checkpatch says is kept for each patch, until the patch or the rules change:
