@@ -74,9 +74,10 @@ touched() {
 # sources ARCH [FILTER]: those .c files among them that a kernel of ARCH has. The
 # PMUs in drivers/perf are arm64's and RISC-V's, x86 alone has the detector of
 # lockups on an event of perf, as it is configured here, and tasks are counted on 64 bits.
+# What is in virt is compiled by directories of the architectures alone.
 sources() {
 	touched "${2:-AM}" | awk -v own="arch/${source_arch[$1]}/" -v arch="$1" '
-		!/\.c$/ || /^(Documentation|samples|tools)\// { next }
+		!/\.c$/ || /^(Documentation|samples|tools|virt)\// { next }
 		/^arch\// && index($0, own) != 1 { next }
 		/^drivers\/perf\/arm/ && own != "arch/arm64/" { next }
 		/^drivers\/perf\/riscv/ && own != "arch/riscv/" { next }
