@@ -130,7 +130,8 @@ manuals() {
 	done
 }
 
-spelling() { repo_files | grep -v '\.patch$' | xargs -d '\n' codespell -L crate || true; }
+# Names in pictures are what functions are called, cut off.
+spelling() { repo_files | grep -Ev '\.(patch|svg)$' | xargs -d '\n' codespell -L crate || true; }
 
 # base_files DIR [COMMIT]: the base's versions, or those of COMMIT, of the files that
 # the series changes. All that quilt and git am need of a tree, in a second instead
