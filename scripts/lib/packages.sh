@@ -37,6 +37,16 @@ need_packages() {
 		die "apt-get failed, see $cache/apt.log: $(grep '^E:' "$cache/apt.log" | tail -n 1)"
 }
 
+# The name of this machine's release of Debian, and the mirror that apt has it from.
+debian_codename() { sed -n 's/^VERSION_CODENAME=//p' /etc/os-release; }
+debian_mirror() {
+	# shellcheck disable=SC2016 # for apt to expand
+	apt-get indextargets --no-release-info \
+		--format '$(RELEASE) $(COMPONENT) $(REPO_URI)' "Created-By: Packages" |
+		awk -v c="$(debian_codename)" '$2 == "main" && ($1 == c || $1 ~ /^(old)*stable$/) {
+			if (!n++) print $3 }'
+}
+
 # fetch PACKAGE DIR [SUITE [ARCH]]
 # Unpacks a Debian package's files into DIR, or, if it is called src:NAME, the
 # upstream source that it is made from. An apt directory of our own is used, so
@@ -45,19 +55,14 @@ need_packages() {
 # another machine's architecture.
 fetch() {
 	local package=$1 dir=$2 suite=${3-} arch=${4-} apt=$cache/apt/${3:-own}-${4:-own}
-	local key=/usr/share/keyrings/debian-archive-keyring.gpg codename mirror
+	local key=/usr/share/keyrings/debian-archive-keyring.gpg mirror
 	local -a get=(download "$package") conf=(-q -o APT::Sandbox::User=root
 		-o "Dir::State=$apt" -o "Dir::State::lists=$apt/lists"
 		-o Dir::State::status=/dev/null -o "Dir::Cache=$apt/cache")
 
 	[[ -e $dir ]] && return
 	if [[ $suite ]]; then
-		codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-		# shellcheck disable=SC2016 # for apt to expand
-		mirror=$(apt-get indextargets --no-release-info \
-			--format '$(RELEASE) $(COMPONENT) $(REPO_URI)' "Created-By: Packages" |
-			awk -v c="$codename" '$2 == "main" && ($1 == c || $1 ~ /^(old)*stable$/) {
-				if (!n++) print $3 }')
+		mirror=$(debian_mirror)
 		[[ $mirror ]] || die "no Debian mirror is set up in /etc/apt: $suite is out of reach"
 		conf+=(-o "Dir::Etc::SourceList=$apt/sources.list"
 			-o Dir::Etc::SourceParts=/dev/null)
