@@ -128,14 +128,36 @@ guest_root() {
 	echo "log=/dev/${log_tty[$1]} job=/dev/${job_tty[$1]}" >"$2/terminals"
 }
 
+# debian_kernel: makes $out a directory with the kernel of $arch that Debian 13 installs, which
+# is 6.12 and knows nothing of the series, and the headers that programs are built with.
+debian_kernel() {
+	local suite=trixie kernel=${debian_kernels[$arch]-} deb dir log
+	local -A debs=([x86_64]=amd64)
+	deb=${debs[$arch]-$arch}
+	[[ $kernel ]] || die "--debian is for ${!debian_kernels[*]}"
+	# An empty package names the newest one.
+	fetch "linux-image-$kernel" "$cache/debian-$arch-newest" "$suite" "$deb"
+	kernel=$(basename "$(readlink "$cache/debian-$arch-newest/usr/share/doc/linux-image-$kernel")")
+	dir=$cache/debian-$arch out=$cache/build/debian-$arch log=$cache/build/debian-$arch.log
+	fetch "$kernel" "$dir" "$suite" "$deb"
+	mkdir -p "$(dirname "$out/$(kernel_image "$arch")")"
+	cp "$dir"/boot/config-* "$out/.config"
+	cp "$dir"/boot/vmlinu[xz]-* "$out/$(kernel_image "$arch")"
+	make -C "$tree" O="$out" ARCH="${source_arch[$arch]}" headers >"$log" 2>&1 </dev/null ||
+		die "there are no headers, see $log"
+}
+declare -A debian_kernels=([x86_64]=cloud-amd64 [arm64]=cloud-arm64 [riscv64]=riscv64)
+
 # prepare_guest: builds the kernel and the programs that the caller's $arch, $base,
-# $config and $programs ask for; $out has the kernel, and $tmp/root the file system.
+# $config and $programs ask for, or takes Debian's kernel if $debian says so; $out has the
+# kernel, and $tmp/root the file system.
 prepare_guest() {
 	local f
 	local -a args=(--arch "$arch" --base "$base")
 	for f in ${config[@]+"${config[@]}"}; do args+=(--config "$f"); done
-	out=$("$root/scripts/build" "${args[@]}")
+	[[ ${debian-} ]] || out=$("$root/scripts/build" "${args[@]}")
 	use_tree "$base" 2>/dev/null
+	[[ ! ${debian-} ]] || debian_kernel
 	build_user "$out" "$programs"
 	scratch
 	guest_root "$arch" "$tmp/root"
@@ -248,11 +270,14 @@ guest_of_configs() {
 guest() {
 	local out=$1 dir=$2 log=$3 limit=$4 memory=512 smp=${cpus:-4} tickless='' status qemu
 	local -a machine=(-M q35 ${cpu:+-cpu "$cpu"}) job=(-serial chardev:job) firmware
+	# The drivers of Debian's kernels for the other bus are modules.
+	local bus=device
+	[[ ! ${debian-} ]] || bus=pci
 	find_qemu
 	case $arch in
 	arm64)
 		machine=(-M virt -cpu "${cpu:-cortex-a57}")
-		job=(-device virtio-serial-device -device 'virtconsole,chardev=job')
+		job=(-device "virtio-serial-$bus" -device 'virtconsole,chardev=job')
 		;;
 	ppc64*)
 		machine=(-M "$pseries" -cpu "${cpu:-power9}")
@@ -260,7 +285,7 @@ guest() {
 		;;
 	riscv64)
 		machine=(-M virt -cpu "${cpu:-rv64,sscofpmf=on,smcntrpmf=on}")
-		job=(-device virtio-serial-device -device 'virtconsole,chardev=job')
+		job=(-device "virtio-serial-$bus" -device 'virtconsole,chardev=job')
 		;;
 	# Without a console for the firmware a large kernel never starts.
 	ppc32) machine=(-M 'g3beige,graphics=off' -cpu "${cpu:-7400}") smp=1 ;;
