@@ -138,7 +138,7 @@ debian_kernel() {
 	# An empty package names the newest one.
 	fetch "linux-image-$kernel" "$cache/debian-$arch-newest" "$suite" "$deb"
 	kernel=$(basename "$(readlink "$cache/debian-$arch-newest/usr/share/doc/linux-image-$kernel")")
-	dir=$cache/debian-$arch out=$cache/build/debian-$arch log=$cache/build/debian-$arch.log
+	dir=$cache/$kernel out=$cache/build/debian-$arch log=$cache/build/debian-$arch.log
 	fetch "$kernel" "$dir" "$suite" "$deb"
 	mkdir -p "$(dirname "$out/$(kernel_image "$arch")")"
 	cp "$dir"/boot/config-* "$out/.config"
@@ -155,9 +155,14 @@ prepare_guest() {
 	local f
 	local -a args=(--arch "$arch" --base "$base")
 	for f in ${config[@]+"${config[@]}"}; do args+=(--config "$f"); done
-	[[ ${debian-} ]] || out=$("$root/scripts/build" "${args[@]}")
-	use_tree "$base" 2>/dev/null
-	[[ ! ${debian-} ]] || debian_kernel
+	if [[ ${debian-} ]]; then
+		need_packages
+		use_tree "$base"
+		debian_kernel
+	else
+		out=$("$root/scripts/build" "${args[@]}")
+		use_tree "$base" 2>/dev/null
+	fi
 	build_user "$out" "$programs"
 	scratch
 	guest_root "$arch" "$tmp/root"
