@@ -54,7 +54,7 @@ build_user() {
 # ARCH, or nothing: it knows no RISC-V, and of 32-bit PowerPCs none that counts.
 libpfm4() {
 	local dir=$cache/libpfm4-$1 suite lock
-	suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+	suite=$(debian_codename)
 	case $1 in
 	riscv64 | ppc32) return ;;
 	ppc64) ;;
@@ -83,7 +83,7 @@ libpfm4() {
 # busybox ARCH: a static busybox for the guest.
 busybox() {
 	local dir=$cache/busybox-$1 suite
-	suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+	suite=$(debian_codename)
 	case $1 in
 	x86_64) dir='' ;;
 	# Debian has no release for these.
