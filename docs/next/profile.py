@@ -3,7 +3,7 @@
 """profile.py ARCH OUT PROGRAM MODE N - which functions the instructions of a call are in
 
 Boots the kernel in OUT (a build directory of scripts/build for x86_64 or arm64) with
--icount, and PROGRAM: bench.c of the selftests with profile-bench.patch, linked
+-icount, and PROGRAM: bench.c of tools/perfctr/tests with profile-bench.patch, linked
 statically. "PROGRAM ctl MODE N" does its work once for each way to call it, says GO, and
 does it ten times (overflows: once) between two calls of sched_get_priority_max() that the
 emulator's trace shows. Prints instructions for each function of the kernel, per round.

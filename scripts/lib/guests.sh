@@ -15,16 +15,17 @@ choose_programs() {
 }
 
 # build_user OUT ARCH: perfex, counterstat and the tests for programs of ARCH, with the
-# headers that the kernel in OUT exports, into OUT/user-ARCH/root.
+# headers that the kernel in OUT exports, into OUT/user-ARCH/root. The kernel's selftests
+# and the tests of tools/perfctr are in one directory, kselftest/perfctr, and one list.
 build_user() {
 	local out=$1 user=$1/user-$2 cross=${user_cross[$2]} headers=$1/usr/include pfm
-	local tests=$tree/tools/testing/selftests targets=perfctr
+	local tests=$tree/tools/testing/selftests tools=$tree/tools/perfctr/tests targets=perfctr
 	[[ -f $tree/tools/perfctr/Makefile ]] || die "$tree has no tools/perfctr"
 	say "building perfex and the tests for $2, log in $user.log"
 	[[ ! -d $tests/counter_page ]] || targets+=' counter_page'
 	pfm=$(libpfm4 "$2")
 	rm -rf "$user"
-	mkdir -p "$user/perfex" "$user/counterstat" "$user/root"
+	mkdir -p "$user/perfex" "$user/counterstat" "$user/tests" "$user/root"
 	# arm64's headers are those of 64-bit programs, but for this ABI, which is one.
 	if [[ $2 == arm ]]; then
 		(cd "$headers" && cp --parents linux/perfctr.h asm/perfctr.h \
@@ -43,7 +44,12 @@ build_user() {
 			make -C "$tests" O="$user" TARGETS="$targets" \
 				FORCE_TARGETS=1 CROSS_COMPILE="$cross" CC="${cross}gcc" AR="${cross}ar" \
 				KHDR_INCLUDES="-isystem $headers" \
-				KSFT_INSTALL_PATH="$user/root/kselftest" install
+				KSFT_INSTALL_PATH="$user/root/kselftest" install &&
+			make -C "$tools" OUTPUT="$user/tests" CROSS_COMPILE="$cross" \
+				CC="${cross}gcc" AR="${cross}ar" KHDR_INCLUDES="-isystem $headers" \
+				INSTALL_PATH="$user/root/kselftest/perfctr" install &&
+			make -s -C "$tools" OUTPUT="$user/tests" CC="${cross}gcc" \
+				COLLECTION=perfctr emit_tests >>"$user/root/kselftest/kselftest-list.txt"
 	} >"$user.log" 2>&1 </dev/null || {
 		grep -E '(error|undefined reference|Error [0-9])' "$user.log" | head -n 20 >&2 || true
 		die "the programs for $2 cannot be built, see $user.log"
