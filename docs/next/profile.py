@@ -9,7 +9,8 @@ does it ten times (overflows: once) between two calls of sched_get_priority_max(
 emulator's trace shows. Prints instructions for each function of the kernel, per round.
 
 MODE is vread, vstop (stop and start), vopen (open to close), vfork, vover (overflow),
-vsleep, vsleepm (mapped), or pstop and pover for perf's; N counters. With "take" it prints,
+vsleep, vsleepm (mapped), or pstop and pover for perf's; N counters; vsample, vchain, vcpusample
+(a sample) and vsfork, or with p for perf's, and nsfork: a fork without samples. With "take" it prints,
 and traces nothing: what taking N counters from perf and giving them back take, and the
 function call interrupts of each CPU (CPUS=4 in the environment). With "forks" PROGRAM is
 forks.c (forks.patch), linked statically, with CPUS=4.
@@ -105,7 +106,7 @@ marks = [i for i in range(1, len(trace)) if "sched_get_priority_max" in trace[i]
          "sched_get_priority_max" not in trace[i - 1]]
 first = marks[0]
 last = next(i for i in marks if i > first + 100)
-rounds = 1 if mode.endswith("over") else 10
+rounds = 1 if mode.endswith("over") else 4 if mode.endswith(("sample", "chain")) else 10
 print(f"{(last - first) / rounds:8.1f} in all")
 for name, count in collections.Counter(trace[first:last]).most_common():
     print(f"{count / rounds:8.1f} {name}")
