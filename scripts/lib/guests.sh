@@ -19,10 +19,10 @@ choose_programs() {
 # and the tests of tools/perfctr are in one directory, kselftest/perfctr, and one list.
 build_user() {
 	local out=$1 user=$1/user-$2 cross=${user_cross[$2]} headers=$1/usr/include pfm
-	local tests=$tree/tools/testing/selftests tools=$tree/tools/perfctr/tests targets=perfctr
-	[[ -f $tree/tools/perfctr/Makefile ]] || die "$tree has no tools/perfctr"
+	local targets=perfctr
+	[[ -f $tree/tools/perfctr/Makefile || ${section-} ]] || die "$tree has no tools/perfctr"
 	say "building perfex and the tests for $2, log in $user.log"
-	[[ ! -d $tests/counter_page ]] || targets+=' counter_page'
+	[[ ! -d $tree/tools/testing/selftests/counter_page ]] || targets+=' counter_page'
 	pfm=$(libpfm4 "$2")
 	rm -rf "$user"
 	mkdir -p "$user/perfex" "$user/counterstat" "$user/tests" "$user/root"
@@ -35,26 +35,30 @@ build_user() {
 	# A kselftest that cannot be built must not be passed over.
 	{
 		export PFM_CFLAGS="${pfm:+-I$pfm/include}" PFM_LIBS="${pfm:+$(find "$pfm/lib" -name libpfm.a)}"
-		make -C "$tree/tools/perfctr" O="$user/perfex" CC="${cross}gcc" \
+		# A section may come before some of it.
+		in_tree tools/perfctr O="$user/perfex" CC="${cross}gcc" \
 			AR="${cross}ar" LDFLAGS=-static KHDR_INCLUDES="-isystem $headers" \
 			install_shared='' DESTDIR="$user/root" install &&
-			make -C "$tree/tools/counter_page" O="$user/counterstat" CC="${cross}gcc" \
+			in_tree tools/counter_page O="$user/counterstat" CC="${cross}gcc" \
 				LDFLAGS=-static KHDR_INCLUDES="-isystem $headers" \
 				DESTDIR="$user/root" install &&
-			make -C "$tests" O="$user" TARGETS="$targets" \
+			in_tree tools/testing/selftests O="$user" TARGETS="$targets" \
 				FORCE_TARGETS=1 CROSS_COMPILE="$cross" CC="${cross}gcc" AR="${cross}ar" \
 				KHDR_INCLUDES="-isystem $headers" \
 				KSFT_INSTALL_PATH="$user/root/kselftest" install &&
-			make -C "$tools" OUTPUT="$user/tests" CROSS_COMPILE="$cross" \
+			in_tree tools/perfctr/tests OUTPUT="$user/tests" CROSS_COMPILE="$cross" \
 				CC="${cross}gcc" AR="${cross}ar" KHDR_INCLUDES="-isystem $headers" \
 				INSTALL_PATH="$user/root/kselftest/perfctr" install &&
-			make -s -C "$tools" OUTPUT="$user/tests" CC="${cross}gcc" \
+			in_tree tools/perfctr/tests -s OUTPUT="$user/tests" CC="${cross}gcc" \
 				COLLECTION=perfctr emit_tests >>"$user/root/kselftest/kselftest-list.txt"
 	} >"$user.log" 2>&1 </dev/null || {
 		grep -E '(error|undefined reference|Error [0-9])' "$user.log" | head -n 20 >&2 || true
 		die "the programs for $2 cannot be built, see $user.log"
 	}
 }
+
+# in_tree DIR ARG...: make there, if the tree has it.
+in_tree() { [[ ! -f $tree/$1/Makefile ]] || make -C "$tree/$1" "${@:2}"; }
 
 # libpfm4 ARCH: prints a directory that has libpfm4's include/ and lib/ for programs of
 # ARCH, or nothing: it knows no RISC-V, and of 32-bit PowerPCs none that counts.
@@ -159,7 +163,7 @@ declare -A debian_kernels=([x86_64]=cloud-amd64 [arm64]=cloud-arm64 [riscv64]=ri
 # kernel, and $tmp/root the file system.
 prepare_guest() {
 	local f
-	local -a args=(--arch "$arch" --base "$base")
+	local -a args=(--arch "$arch" --base "$base" ${section:+--section "$section"})
 	for f in ${config[@]+"${config[@]}"}; do args+=(--config "$f"); done
 	if [[ ${debian-} ]]; then
 		need_packages

@@ -10,10 +10,11 @@
 # refs/perfctr/applied remembers the tip as the series made it: as long as the
 # branch is there, nothing in the tree is work that could be lost.
 
-# tree_name BASE: what a base is called in the cache.
+# tree_name BASE: what a base is called in the cache. All sections have one name, so that what
+# is built at the end of one is only brought up to date for the next.
 tree_name() {
 	case $1 in
-	6.12 | 7.3) echo "$1" ;;
+	6.12 | 7.3) echo "$1${section:+-section}" ;;
 	*)
 		local path
 		path=$(realpath "$1")
@@ -128,8 +129,27 @@ scratch() {
 
 # --- kernels ----------------------------------------------------------------
 
-# use_tree BASE: the base's tree, with whatever is in it, in $tree.
-use_tree() { tree=$("$root/scripts/tree" --base "$1" --as-is); }
+# use_tree BASE: the base's tree, with whatever is in it, in $tree; or one with the patches up
+# to the end of the caller's $section.
+use_tree() {
+	local n
+	tree=$("$root/scripts/tree" --base "$1" --as-is)
+	[[ ${section-} ]] || return 0
+	entries "$(series_of "$1")" | grep "/${section}[0-9][0-9]-" >/dev/null ||
+		die "no section \"$section\" in $(series_of "$1")"
+	n=$(entries "$(series_of "$1")" | awk -F / -v end="$section" 'substr($2, 1, 2) <= end' | wc -l)
+	tree=$(other_tree section "$(tgit rev-list --reverse refs/tags/base..refs/heads/perfctr | sed -n "${n}p")")
+}
+
+# known: of a configuration's lines, those of options that the tree has.
+known() {
+	local line name
+	while read -r line; do
+		[[ $line == CONFIG_* ]] || continue
+		name=${line#CONFIG_}
+		if tgit grep -qE "^(menu)?config ${name%%=*}\$" -- '*Kconfig*'; then echo "$line"; fi
+	done
+}
 
 # One kernel is built at a time; more would only take longer.
 lock_builds() {
@@ -212,7 +232,7 @@ configure() {
 	# An option that doesn't even exist is as good as not set.
 	{ grep -v '^#' "$out/wanted" | grep -vxFf "$out/.config" || true
 		sed -n 's/^# \(.*\) is not set/\1=/p' "$out/wanted" | grep -Ff - "$out/.config" ||
-			true; } >"$out/refused"
+			true; } | if [[ ${section-} ]]; then known; else cat; fi >"$out/refused"
 }
 
 # logged LOG TOTAL COMMAND...: runs a long make with its output in LOG and says
