@@ -85,6 +85,8 @@ sources() {
 		/\/watchdog_perf\.c$/ && own != "arch/x86/" { next }
 		/\/hold\.c$/ && own != "arch/x86/" && own != "arch/arm64/" { next }
 		/_fred\.c$/ && arch != "x86_64" { next }
+		/\/callchain_32\.c$/ && arch == "ppc64le" { next }
+		/\/callchain_64\.c$/ && arch == "ppc32" { next }
 		/\/usage\.c$/ && arch ~ /^(i386|ppc32)$/ { next }
 		{ print }'
 }
