@@ -30,8 +30,10 @@ compile() {
 	mapfile -t objects < <(sources "$1" "${off:+M}" | sed 's/\.c$/.o/')
 	# So that all are compiled whenever they are checked.
 	(cd "$out" && rm -f "${objects[@]}")
+	# make takes CHECK apart at spaces.
+	ln -sfn "$lib" "$tmp/lib"
 	PERFCTR_TREE=$tree PERFCTR_BASE=$pristine PERFCTR_GCC=${kernel_cross[$1]}gcc PERFCTR_OFF=$off \
-		kmake "$out" "$1" -j"$(nproc)" -k --output-sync W=1 C=2 CHECK="$lib/check-sparse" \
+		kmake "$out" "$1" -j"$(nproc)" -k --output-sync W=1 C=2 CHECK="$tmp/lib/check-sparse" \
 		"${objects[@]}" >"$out/build.log" 2>&1 ||
 		grep -E '(error|Error [0-9]|\*\*\*)' "$out/build.log" || tail -n 15 "$out/build.log"
 	unlock_builds

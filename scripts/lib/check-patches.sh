@@ -81,8 +81,8 @@ no_machine() {
 	repo_files | xargs -d '\n' grep -nP '(?<![\w})~.$"/])/(root|home|work|Users)/[.\w]' || true
 	# shellcheck disable=SC2016 # for apt to expand
 	hosts=$(apt-get indextargets --no-release-info --format '$(SITE)' |
-		sed 's|.*://||; s|/.*||' | sort -u | grep .) || true
-	hosts+=$'\n'$(hostname -f 2>/dev/null | grep '\.') || true
+		sed 's|.*://||; s|[/:].*||; s|\.|[.]|g' | sort -u | grep '\[\.\]') || true
+	hosts+=$'\n'$(hostname -f 2>/dev/null | grep '\.' | sed 's|\.|[.]|g') || true
 	# Brackets, so that this line does not find itself.
 	hosts+=$'\n'$'debian[.]org\npypi[.]org\n[/.@]registry[.]\nmirrors?[.][a-z]'
 	repo_files | xargs -d '\n' grep -nEf <(grep . <<<"$hosts") || true

@@ -14,6 +14,8 @@ lib=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=${lib%/scripts/lib}
 manual="$(realpath --relative-base="$root" "$0") --help"
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/perfctr
+# A machine that tests may have checked it out as another user.
+export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0=$root
 
 # What differs by architecture. The machine's own compiler makes i386 kernels,
 # too, but has no 32-bit libc for programs.

@@ -315,7 +315,7 @@ guest() {
 		idle_states "$out" "$log.devices" "${machine[@]}" "${processors[@]}" -m "$memory"
 		machine+=(-dtb "$log.devices")
 	}
-	timeout --foreground "$limit" "$qemu" "${machine[@]}" "${processors[@]}" \
+	timeout --foreground -k 60 "$limit" "$qemu" "${machine[@]}" "${processors[@]}" \
 		${firmware[@]+"${firmware[@]}"} -m "$memory" -display none -nodefaults -no-reboot \
 		-serial "file:$log" -chardev stdio,id=job,signal=off "${job[@]}" \
 		${qemu_options[@]+"${qemu_options[@]}"} \
@@ -343,6 +343,10 @@ add_perf() {
 # no_splats LOG: prints what is wrong in a kernel log, and fails if anything is.
 no_splats() {
 	local found
+	[[ -f $1 ]] || {
+		echo "$1: there is no such log" >&2
+		return 1
+	}
 	found=$(awk -f "$lib/splats.awk" "$lib/allowed-splats" "$lib/splats" "$1")
 	[[ $found ]] || return 0
 	echo "$found" | tr -d '\r' | sed "40q; s|^|$1:|" >&2

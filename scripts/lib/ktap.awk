@@ -16,12 +16,14 @@ function close_plan(where) {
 }
 function bad(what) { fail++; fails = fails "\n  FAILED: " what }
 function result(line) {
-	if (line ~ /# SKIP/) { skip++; skips = skips "\n  skipped: " line }
-	else if (line ~ /^ok/) pass++
+	# SKIP() forgets what a test has expected in vain before.
+	if (line ~ /# SKIP/ && !expected) { skip++; skips = skips "\n  skipped: " line }
+	else if (line ~ /^ok/ && line !~ /# SKIP/) pass++
 	else { bad(line); fails = fails said }
-	said = ""
+	said = expected = ""
 }
 /^# # [a-z0-9_]+\.[ch]:[0-9]+:/ {
+	if (/^# # [^:]+:[0-9]+:[^:]+:Expected /) expected = 1
 	if (length(said) < 2000) said = said "\n  FAILED:     " substr($0, 5, 300)
 }
 /^# 1\.\.[0-9]+/ { plan = substr($2, 4) + 0 }

@@ -28,10 +28,10 @@ need_packages() {
 		die "packages are missing; as root: apt-get install --no-install-recommends $missing"
 	say "installing $missing"
 	mkdir -p "$cache"
-	# The lists of a fresh machine are empty or old.
+	# The lists of a fresh machine are empty or old, and it may be at its own updates.
 	# shellcheck disable=SC2086 # a list of words
-	{ apt-get -q update &&
-		DEBIAN_FRONTEND=noninteractive apt-get -q -y install \
+	{ { apt-get -q update || { sleep 60 && apt-get -q update; }; } &&
+		DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=600 install \
 			--no-install-recommends $missing; } \
 		</dev/null >"$cache/apt.log" 2>&1 ||
 		die "apt-get failed, see $cache/apt.log: $(grep '^E:' "$cache/apt.log" | tail -n 1)"
@@ -81,7 +81,7 @@ fetch() {
 		tar -xf "$apt/download"/*.orig.tar.* -C "$dir.new" --strip-components=1
 	else
 		dpkg-deb -x "$apt/download"/*.deb "$dir.new"
-	fi
+	fi || die "$package cannot be unpacked into $dir.new"
 	rm -rf "$apt/download"
-	mv "$dir.new" "$dir"
+	mv "$dir.new" "$dir" || die "$dir.new cannot be renamed"
 }

@@ -15,6 +15,6 @@ file < 3 { next }
 		trace = 1
 	if (!is_allowed && !trace && $0 ~ splat)
 		print FNR ":" $0
-	if (/---\[ end trace/)
+	if (/---\[ (end trace|cut here)|\[ cut here \]/)
 		trace = 0
 }
